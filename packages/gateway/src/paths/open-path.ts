@@ -6,7 +6,6 @@ import { ToolFailure, ToolRefused } from '../call/tool.ts';
 import type { ToolContext } from '../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
 import { FolderPins } from './folder-pins.ts';
-import { isInPackageStore } from './package-stores.ts';
 import { isWithin } from '@sallyport/sandbox';
 import type { NamedPath } from './parse-path.ts';
 import { pinByDescriptor } from './pin-by-descriptor.ts';
@@ -240,4 +239,11 @@ function leadsOut(named: NamedPath): ToolRefused {
   return new ToolRefused(
     refuse('UNSAFE_PATH', 'path-link', message, { remedy: 'Name the file itself instead of the link.' }),
   );
+}
+
+/** Where package managers and git share files with a store by giving them a second name. */
+const stores = /\/(?:node_modules|\.pnpm-store|site-packages|\.git\/(?:.*\/)?objects)\//;
+
+export function isInPackageStore(realPath: string): boolean {
+  return stores.test(realPath);
 }

@@ -9,7 +9,7 @@ import type { Access } from '@sallyport/sandbox';
 import { hasOverlappingMounts } from './overlapping-mounts.ts';
 import { hasOtherSpelling } from '../run/lax-names.ts';
 import { isRepository } from '../../paths/git-repository.ts';
-import { isInPackageStore } from '../../paths/package-stores.ts';
+import { isInPackageStore } from '../../paths/open-path.ts';
 
 /** Absolute paths inside folders that a program is about to see. */
 export interface Forbidden {
