@@ -9,6 +9,7 @@ import type { Peer, ReadLimits } from './peer.ts';
 import { harmlessBytes, readBody, readClaimedLength } from './read-body.ts';
 import type { BodySource } from './read-body.ts';
 import { RpcError } from './rpc-error.ts';
+import type { Incoming } from './door-context.ts';
 
 /** One request and its answer, on whatever protocol. Opened by its connection; `end` must be called once. */
 export class Exchange implements Peer {
@@ -128,4 +129,14 @@ export class Exchange implements Peer {
     this.#held = undefined;
     this.#connection.forget(this);
   }
+}
+
+/** Opens the exchange of an HTTP request, so that it is aborted when the caller leaves. Throws RpcError. */
+export function openExchange({ connection, request, response }: Incoming, timeoutMs: number | undefined): Exchange {
+  const exchange = connection.open(request.headers, timeoutMs);
+  // In HTTP/1.1 a caller leaves by closing the connection, which aborts all that is open on it.
+  if (request.httpVersionMajor === 2) {
+    response.on('close', () => exchange.abort('canceled', 'The caller cancelled the call.'));
+  }
+  return exchange;
 }

@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, unframeMessage } from './wire/message-frame.ts';
 import { decodeBinary, decodeJson, encodeBinary, encodeJson } from './wire/message-codec.ts';
 import type { Method, ServerStreamMethod } from './method-table.ts';
-import { openExchange } from './open-exchange.ts';
+import { openExchange } from './exchange.ts';
 import { parseConnectTimeout } from './wire/parse-timeout.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { describeError } from './send-http.ts';

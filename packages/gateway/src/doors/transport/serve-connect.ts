@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 import { bringsToken, findToken } from './find-token.ts';
 import { decodeBinary, decodeJson, encodeBinary, encodeJson } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
-import { openExchange } from './open-exchange.ts';
+import { openExchange } from './exchange.ts';
 import { parseConnectTimeout } from './wire/parse-timeout.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendAnswer, sendConnectError } from './send-http.ts';

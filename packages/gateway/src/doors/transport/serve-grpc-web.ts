@@ -7,7 +7,7 @@ import type { GrpcTrailers } from './wire/grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, trailersFlag, unframeMessage } from './wire/message-frame.ts';
 import { decodeBinary, encodeBinary } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
-import { openExchange } from './open-exchange.ts';
+import { openExchange } from './exchange.ts';
 import { parseGrpcTimeout } from './wire/parse-timeout.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendAnswer, sendError } from './send-http.ts';

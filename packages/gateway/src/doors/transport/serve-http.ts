@@ -2,8 +2,7 @@ import { wholeText } from '@sallyport/contract';
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpRoute } from './http-route.ts';
-import { findRepeatedHeader } from './find-repeated-header.ts';
-import { openExchange } from './open-exchange.ts';
+import { openExchange } from './exchange.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendConnectError } from './send-http.ts';
 import { serveConnect } from './serve-connect.ts';
@@ -119,4 +118,22 @@ function formatOf(contentType: string | undefined): Format | undefined {
     .filter((parameter) => parameter.startsWith('charset'));
   if (charsets.some((charset) => !/^charset="?utf-8"?$/.test(charset))) return undefined;
   return formats.get(type.trim());
+}
+
+/** Headers of which a request has one at most. Two programs on its way could each believe another one. */
+const singular = new Set([
+  ...[':authority', 'host', 'origin', 'authorization', 'content-type', 'content-length', 'content-encoding'],
+  ...['transfer-encoding', 'traceparent', 'grpc-timeout', 'connect-timeout-ms', 'mcp-session-id'],
+]);
+
+/** The name of a header that is given twice although it decides something, or undefined. */
+export function findRepeatedHeader(rawHeaders: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    if (!singular.has(name)) continue;
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
 }

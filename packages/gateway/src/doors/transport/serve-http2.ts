@@ -3,11 +3,10 @@ import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 
 import type { Socket } from 'node:net';
 import type { Connection } from './connection.ts';
 import type { DoorContext } from './door-context.ts';
-import { findRepeatedHeader } from './find-repeated-header.ts';
+import { findRepeatedHeader, serveHttp } from './serve-http.ts';
 import { limitArrival } from './limit-arrival.ts';
 import { findDuplex, serveConnectDuplex } from './serve-connect-duplex.ts';
 import { serveGrpc } from './serve-grpc.ts';
-import { serveHttp } from './serve-http.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
 /** Speaks HTTP/2 on a socket: gRPC, and everything that HTTP/1.1 serves too. Closes the session when it idles. */
