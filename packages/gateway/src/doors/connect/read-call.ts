@@ -1,6 +1,6 @@
 import type { ExecuteToolRequest, Json } from '@sallyport/contract';
 import type { Submission } from '../../call/submission.ts';
-import { bearerOf } from '../transport/callers.ts';
+import { bearerOf } from '../transport/exchange.ts';
 import type { Peer } from '../transport/peer.ts';
 
 /** What a call is made of at every door, whatever its form. */

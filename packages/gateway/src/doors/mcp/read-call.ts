@@ -1,6 +1,6 @@
 import { canonicalJson } from '@sallyport/contract';
 import type { Submission } from '../../call/submission.ts';
-import { bearerOf } from '../transport/callers.ts';
+import { bearerOf } from '../transport/exchange.ts';
 import type { ClientFolders } from './client-folders.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { nameCall, nameRequest } from './pending-tickets.ts';

@@ -5,7 +5,7 @@ import { writeExposition, expositionType } from '../../telemetry/metrics/exposit
 import type { MetricFamily } from '../../telemetry/metrics/exposition.ts';
 import { findCaller } from '../check-caller.ts';
 import { rpcErrorOf } from '../connect/present-answer.ts';
-import { bearerOf } from '../transport/callers.ts';
+import { bearerOf } from '../transport/exchange.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ConnectCode } from '@sallyport/contract';
 import type { Door } from '../../call/call.ts';
-import { bearerOf } from './callers.ts';
+import { bearerOf, Exchange } from './exchange.ts';
 import type { DoorContext } from './door-context.ts';
-import { Exchange } from './exchange.ts';
 import { RpcError } from './rpc-error.ts';
 
 export interface ConnectionParts {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RedactText } from '../../call/redacted.ts';
 import type { BodyRoom } from './body-room.ts';
-import type { Callers } from './callers.ts';
+import type { Callers } from './peer.ts';
 import type { OriginCheck } from './check-origin.ts';
 import type { Connection } from './connection.ts';
 import type { RouteTable } from './http-route.ts';

@@ -4,7 +4,6 @@ import type { Door } from '../../call/call.ts';
 import { Cancellation } from '../../call/cancellation.ts';
 import type { Connection } from './connection.ts';
 import type { RoomTicket, SmallOwner } from './body-room.ts';
-import { bearerOf } from './callers.ts';
 import type { Peer, ReadLimits } from './peer.ts';
 import { harmlessBytes, readBody, readClaimedLength } from './read-body.ts';
 import type { BodySource } from './read-body.ts';
@@ -139,4 +138,9 @@ export function openExchange({ connection, request, response }: Incoming, timeou
     response.on('close', () => exchange.abort('canceled', 'The caller cancelled the call.'));
   }
   return exchange;
+}
+
+/** The token of an `Authorization` header. */
+export function bearerOf(header: string | undefined): string | undefined {
+  return header !== undefined && /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : undefined;
 }

@@ -2,7 +2,7 @@ import type { Door } from '../../call/call.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import { bindPort, bindSocket } from './bind-door.ts';
 import { BodyRoom } from './body-room.ts';
-import type { Callers } from './callers.ts';
+import type { Callers } from './peer.ts';
 import { checkOriginAtPort, checkOriginAtSocket } from './check-origin.ts';
 import type { OriginCheck } from './check-origin.ts';
 import type { DoorContext } from './door-context.ts';

@@ -1,6 +1,7 @@
 import type { Door } from '../../call/call.ts';
 import type { AbortLike } from '../../call/cancellation.ts';
 import type { BodyLimits, BodySource } from './read-body.ts';
+import type { RpcError } from './rpc-error.ts';
 
 /** The other end of one request, as far as the transport can tell. Nothing in it is proof of who that is. */
 export interface Peer {
@@ -36,4 +37,12 @@ export interface ReadLimits extends Pick<BodyLimits, 'maxBytes' | 'timeoutMs' | 
   readonly contentLength?: string | undefined;
   /** Finds a credential in the first bytes of the message. Absent: it is in the headers or nowhere. */
   readonly findToken?: (start: Buffer) => string | undefined;
+}
+
+/** What the transport asks about credentials. It decides nothing by that but who gets how much of the machine. */
+export interface Callers {
+  /** The session behind a credential at a door. Undefined: it is not accepted there, or no longer. */
+  readonly identify: (door: Door, credential: string | undefined) => string | undefined;
+  /** For a request without a credential that is too large to be looked at: the answer, once the attempt is on record. */
+  readonly refuse: (peer: Peer) => Promise<RpcError>;
 }

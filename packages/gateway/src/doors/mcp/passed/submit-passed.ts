@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import type { Answer, Problem } from '../../../call/answer.ts';
 import type { Submission } from '../../../call/submission.ts';
 import { credentialOf } from '../../connect/read-call.ts';
-import { bearerOf } from '../../transport/callers.ts';
+import { bearerOf } from '../../transport/exchange.ts';
 import { askClient } from '../ask-client.ts';
 import { submitOnTicket } from '../call-tool.ts';
 import type { CallParts } from '../call-tool.ts';
