@@ -1,6 +1,6 @@
 import type { CallFacts } from '../call/call.ts';
 import type { Closer } from '../call/stage.ts';
-import { readEnd } from '../telemetry/call-end.ts';
+import { readEnd } from '../telemetry/call-events.ts';
 import type { CallEvents } from '../telemetry/call-events.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 import type { CallMetrics } from '../telemetry/metrics/call-metrics.ts';

@@ -1,6 +1,6 @@
 import type { CallFacts } from '../call/call.ts';
 import type { Gathered } from '../call/stage.ts';
-import type { CallEnd } from './call-end.ts';
+import type { CallEnd } from './call-events.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
 
 /** How the export of spans goes. */

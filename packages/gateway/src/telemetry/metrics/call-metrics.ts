@@ -1,8 +1,8 @@
 import type { CallFacts } from '../../call/call.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import type { Gathered } from '../../call/stage.ts';
-import { outcomes } from '../call-end.ts';
-import type { CallEnd, Outcome } from '../call-end.ts';
+import { outcomes } from '../call-events.ts';
+import type { CallEnd, Outcome } from '../call-events.ts';
 import { counter } from './exposition.ts';
 import type { MetricFamily, MetricSample } from './exposition.ts';
 

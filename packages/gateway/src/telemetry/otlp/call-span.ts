@@ -4,7 +4,7 @@ import type { CallFacts } from '../../call/call.ts';
 import { cutText } from '../../call/redacted.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import type { Gathered } from '../../call/stage.ts';
-import type { CallEnd } from '../call-end.ts';
+import type { CallEnd } from '../call-events.ts';
 import { parseTracestate, spanIdOf } from '../trace-context.ts';
 
 /** A span in the JSON of OTLP. */
