@@ -6,7 +6,7 @@ import type { AnyTool } from '../call/tool.ts';
 import type { Question, Rules } from '../call/verdict.ts';
 import { modeRefusal } from '../modes/mode-refusal.ts';
 import type { ModeGate } from '../modes/mode-refusal.ts';
-import { findMembership } from '../organisation/find-membership.ts';
+import { findMembership } from '../organisation/check-member.ts';
 import { isVisible } from '../registry/registry.ts';
 import type { Store } from '../storage/stores.ts';
 

@@ -1,7 +1,7 @@
 import type { Opened, OrganisationRead, Permitted, Resolved } from '../call/call.ts';
 import type { Organisation } from '../call/organisation.ts';
 import { isRefusal } from '../call/refusal.ts';
-import { findMembership } from '../organisation/find-membership.ts';
+import { findMembership } from '../organisation/check-member.ts';
 import type { Stage } from '../call/stage.ts';
 
 /** What the organisation granted and took away. */

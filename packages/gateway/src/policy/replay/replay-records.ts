@@ -10,7 +10,7 @@ import type { AnyTool, Resources } from '../../call/tool.ts';
 import type { PastCall, Question, Rules } from '../../call/verdict.ts';
 import type { LoadedRules, ProjectWorkspace } from '../language/load-rules.ts';
 import type { PolicyToolParts } from '../tools/policy-parts.ts';
-import { findMembership } from '../../organisation/find-membership.ts';
+import { findMembership } from '../../organisation/check-member.ts';
 import type { Registry } from '../../registry/registry.ts';
 
 type Decision = InJson<RuleDecision>;

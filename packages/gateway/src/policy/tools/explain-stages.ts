@@ -9,7 +9,7 @@ import type { Mode, Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, Resources } from '../../call/tool.ts';
 import { modeRefusal } from '../../modes/mode-refusal.ts';
-import { findMembership } from '../../organisation/find-membership.ts';
+import { findMembership } from '../../organisation/check-member.ts';
 import { isVisible } from '../../registry/registry.ts';
 import type { RegisteredTool } from '../../registry/registry.ts';
 import { outsideLease } from '../judge/lease.ts';
