@@ -4,6 +4,9 @@ import { promisify } from 'node:util';
 import type { ToolContext } from '../../call/tool.ts';
 import type { OpenFolder } from '../../paths/open-path.ts';
 import { checkSignal } from './check-signal.ts';
+import { spellCount } from '@sallyport/contract';
+import { refuse } from '../../call/refusal.ts';
+import { ToolRefused } from '../../call/tool.ts';
 
 const readAsync = promisify(read);
 const writeAsync = promisify(write);
@@ -107,4 +110,17 @@ export async function syncFolder(folder: OpenFolder): Promise<void> {
   } finally {
     await closeAsync(fd);
   }
+}
+
+/** Refuses a file that is, or would become, larger than the rules let this call read or write. Throws ToolRefused. */
+export function checkFileSize(given: string, bytes: number, { grants }: Pick<ToolContext, 'grants'>): void {
+  const { fileBytes = Infinity } = grants.limits;
+  if (bytes <= fileBytes) return;
+  const message = `${given} has ${spellCount(bytes, 'byte')} or would have them, and the rules allow files of ${spellCount(fileBytes, 'byte')} here.`;
+  throw new ToolRefused(
+    refuse('RULE_DENIES', 'max-file-size', message, {
+      remedy: 'Use smaller files.',
+      forOperators: 'Use smaller files, or raise max_file_size_mb for this tool.',
+    }),
+  );
 }

@@ -6,7 +6,7 @@ import { hasCode } from '@sallyport/sandbox';
 import { openTarget } from '../../paths/open-to-change.ts';
 import type { Target } from '../../paths/open-to-change.ts';
 import { parsePath } from '../../paths/parse-path.ts';
-import { checkFileSize } from './check-file-size.ts';
+import { checkFileSize } from './file-bytes.ts';
 import { countLines, cutAround } from './changed-part.ts';
 import { takeBreaks } from './check-signal.ts';
 import { countMatches } from './count-matches.ts';

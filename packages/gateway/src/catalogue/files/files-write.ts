@@ -7,7 +7,7 @@ import { hasCode } from '@sallyport/sandbox';
 import { openTarget } from '../../paths/open-to-change.ts';
 import type { OnMakeFolder, Target } from '../../paths/open-to-change.ts';
 import { parsePath } from '../../paths/parse-path.ts';
-import { checkFileSize } from './check-file-size.ts';
+import { checkFileSize } from './file-bytes.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { checkSignal } from './check-signal.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
