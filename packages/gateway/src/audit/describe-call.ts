@@ -5,7 +5,7 @@ import { cutText, encodeRedacted, ownText } from '../call/redacted.ts';
 import type { Redacted, RedactedJson } from '../call/redacted.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Gathered } from '../call/stage.ts';
-import { countValues } from '../registry/schemas/count-values.ts';
+import { countValues } from '../registry/schemas/check-schema.ts';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { redactRemedy } from '../redaction/redact-remedy.ts';
 import type { Redactor } from '../redaction/redact.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
-import { SchemaCheck } from './check-schema.ts';
+import { countValues, SchemaCheck } from './check-schema.ts';
 
 const schema: JsonObject = {
   type: 'object',
@@ -102,4 +103,28 @@ test('keys of JavaScript are ordinary keys', () => {
 test('unknown formats and keywords are remarks, not errors', () => {
   const remarks: JsonObject = { type: 'string', format: 'no-such-format', 'x-note': 'hello' };
   assert.deepEqual(violationsOf('x', remarks), []);
+});
+
+test('every value counts once, containers too', () => {
+  for (const [value, count] of [
+    [null, 1],
+    ['text', 1],
+    [[], 1],
+    [[1, 2, 3], 4],
+    [{ a: 1, b: [2, { c: 3 }] }, 6],
+  ] as const) {
+    assert.equal(countValues(value, 100), count, JSON.stringify(value));
+  }
+});
+
+test('counting stops at enough', () => {
+  const leaves = (value: unknown): number =>
+    typeof value === 'object' && value !== null
+      ? Object.values(value).reduce<number>((sum, member) => sum + leaves(member), 1)
+      : 1;
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 30 }), (value, enough) => {
+      assert.equal(countValues(value as Json, enough), Math.min(enough, leaves(value)));
+    }),
+  );
 });

@@ -2,7 +2,6 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Violation } from '../../call/refusal.ts';
 import { compileForeignSchema } from './compile-foreign-schema.ts';
-import { countValues } from './count-values.ts';
 import { createAjv } from './create-ajv.ts';
 import { describeViolation } from './describe-violation.ts';
 import type { Subject } from './describe-violation.ts';
@@ -80,4 +79,16 @@ export class SchemaCheck {
     if (this.#meter !== undefined) return compileForeignSchema(this.#schema, this.#meter, options);
     return createAjv(options).compile(this.#schema);
   }
+}
+
+/** How many values there are, at every depth; stops at `enough`, so that the work is bounded whatever the value. */
+export function countValues(value: Json, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  const members: readonly Json[] = Array.isArray(value) ? value : Object.values(value as JsonObject);
+  let count = 1 + members.length;
+  for (const member of members) {
+    if (count >= enough) return enough;
+    count += countValues(member, enough - count + 1) - 1;
+  }
+  return Math.min(count, enough);
 }
