@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { openSigner } from '@sallyport/log';
-import { describeHome } from '../packages/gateway/src/daemon/home.ts';
-import { readStateKey } from '../packages/gateway/src/daemon/state-key.ts';
+import { describeHome } from '../packages/gateway/src/daemon/home/home.ts';
+import { readStateKey } from '../packages/gateway/src/daemon/home/state-key.ts';
 import { openSqliteStore } from '../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../packages/gateway/src/storage/stores.ts';
 import type { Place } from '../test/harness/daemon.ts';

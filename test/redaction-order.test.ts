@@ -65,7 +65,7 @@ const cutters: Readonly<Record<string, string>> = {
   'catalogue/web/html-to-markdown.ts': 'shortens a result, which is handed on as it is',
   'catalogue/web/present-answer.ts': 'shortens a result, out of which held secrets were taken before',
   'catalogue/web/web-fetch.ts': 'shortens a result, which is handed on as it is',
-  'daemon/open-modes.ts': 'shortens a list',
+  'daemon/parts/open-modes.ts': 'shortens a list',
   'policy/language/read-project-rules.ts': 'shortens a list',
   'policy/files/add-rules.ts': 'shortens the name of a tool, for the id of a rule',
 };

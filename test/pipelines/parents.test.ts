@@ -80,7 +80,7 @@ test('only pipelines are given the way to call a step', () => {
   const users = names.filter((name) => /\bsubmit-?Step/i.test(readFileSync(join(source, name), 'utf8')));
   assert.deepEqual(users.sort(), [
     'daemon/compose.ts',
-    'daemon/open-tools.ts',
+    'daemon/parts/open-tools.ts',
     'daemon/submit.ts',
     'pipelines/pipeline-tool.ts',
     'pipelines/run-pipeline.ts',

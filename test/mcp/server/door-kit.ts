@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { JsonObject } from '../../../packages/contract/src/canonical-json.ts';
-import { describeHome } from '../../../packages/gateway/src/daemon/home.ts';
+import { describeHome } from '../../../packages/gateway/src/daemon/home/home.ts';
 import { Transfers } from '../../../packages/gateway/src/content/transfers.ts';
 import type { Submission } from '../../../packages/gateway/src/call/submission.ts';
 import { ClientFolders } from '../../../packages/gateway/src/doors/mcp/client-folders.ts';

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { findOpenFolder } from '../../../packages/gateway/src/daemon/open-folder.ts';
+import { findOpenFolder } from '../../../packages/gateway/src/daemon/home/open-folder.ts';
 import { unprivilegedUser } from '../../../packages/sandbox/src/launch/choose-user.ts';
 import { TestDaemon } from '../../harness/daemon.ts';
 import { startRegistry } from '../../harness/npm-registry.ts';

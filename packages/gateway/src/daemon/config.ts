@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../call/fault.ts';
-import { describeHome } from './home.ts';
-import type { Home } from './home.ts';
+import { describeHome } from './home/home.ts';
+import type { Home } from './home/home.ts';
 import { movedToolsFolder } from '../policy/judge/protected-paths.ts';
 
 export const defaultPort = 4780;

@@ -5,10 +5,10 @@ import { describeFullDisk, describeOpenFailure } from '../storage/sqlite/describ
 import { compose } from './compose.ts';
 import type { WatchHealth } from './compose.ts';
 import type { Config } from './config.ts';
-import { giveBackMemory } from './give-back-memory.ts';
-import { prepareHome } from './home.ts';
-import type { Home } from './home.ts';
-import { takeLock } from './lock.ts';
+import { giveBackMemory } from './machine/give-back-memory.ts';
+import { prepareHome } from './home/home.ts';
+import type { Home } from './home/home.ts';
+import { takeLock } from './home/lock.ts';
 
 export interface Daemon {
   /** Where agents reach it over TCP. */

@@ -17,8 +17,8 @@ import { promisify } from 'node:util';
 import { openSigner } from '@sallyport/log';
 import { ConfigError } from '../../call/fault.ts';
 import { Database } from '../../storage/sqlite/database.ts';
-import type { Home } from '../home.ts';
-import { isAlive, readHolder } from '../lock.ts';
+import type { Home } from '../home/home.ts';
+import { isAlive, readHolder } from '../home/lock.ts';
 import { version } from '../version.ts';
 
 const run = promisify(execFile);

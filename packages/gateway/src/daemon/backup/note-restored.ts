@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Store } from '../../storage/stores.ts';
 import { readRestored } from './back-up-home.ts';
-import type { Home } from '../home.ts';
+import type { Home } from '../home/home.ts';
 
 export interface RestoredParts {
   readonly store: Pick<Store, 'liveSessions' | 'findSessionByToken' | 'endSession'>;

@@ -1,10 +1,10 @@
 import { Redactor, secretsOfEnvironment } from '../../redaction/redact.ts';
 import { openSecret, parseSecretsKey } from '../../secrets/seal-secret.ts';
 import type { KeptLog } from '../../storage/stores.ts';
-import type { Home } from '../home.ts';
-import { seedOf } from '../identity.ts';
-import { secretsOfLogin } from '../login-store.ts';
-import { readSecret } from '../secret-files.ts';
+import type { Home } from '../home/home.ts';
+import { seedOf } from '../home/identity.ts';
+import { secretsOfLogin } from '../parts/login-store.ts';
+import { readSecret } from '../home/secret-files.ts';
 
 /**
  * Knows the secrets of a home whose daemon is not asked: its keys, its credential, and what is stored. Throws when they

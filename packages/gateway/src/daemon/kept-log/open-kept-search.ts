@@ -1,6 +1,6 @@
 import type { SearchPage, SearchRequest } from '../../audit/search/search-page.ts';
 import { IndexKeeper } from '../../storage/sqlite/index/index-keeper.ts';
-import type { Home } from '../home.ts';
+import type { Home } from '../home/home.ts';
 import { openKeptLog } from './open-kept-log.ts';
 import { openKeptRedactor } from './open-kept-redactor.ts';
 

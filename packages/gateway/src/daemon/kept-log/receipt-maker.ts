@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeReceipt, NoReceipt } from '../../audit/make-receipt.ts';
 import type { ReceiptSubject } from '../../audit/make-receipt.ts';
 import type { KeptLog } from '../../storage/stores.ts';
-import type { Home } from '../home.ts';
+import type { Home } from '../home/home.ts';
 import { openKeptLog } from './open-kept-log.ts';
 import { openKeptRedactor } from './open-kept-redactor.ts';
 
