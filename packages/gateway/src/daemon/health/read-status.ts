@@ -1,31 +1,26 @@
-import type { GetStatusResponse, InJson, TelemetryStatus } from '@sallyport/contract';
-import type { Rules } from '../../call/verdict.ts';
+import type { GetStatusResponse, InJson } from '@sallyport/contract';
 import type { Turnstile } from '../../call/turnstile.ts';
-import type { Registry } from '../../registry/registry.ts';
-import type { Store } from '../../storage/stores.ts';
-import type { Home } from '../home/home.ts';
 import { readInstallKind } from '../machine/install-kind.ts';
+import type { DaemonParts } from '../parts/daemon-parts.ts';
 import { version } from '../version.ts';
 
-export interface StatusParts {
-  readonly home: Home;
-  readonly store: Store;
-  readonly rules: () => Rules;
-  readonly registry: Registry;
-  readonly turnstile: Turnstile;
-  readonly workspace: string;
-  readonly workspaceReason: string;
-  /** All accepted roots, the workspace of the daemon first. */
-  readonly roots: () => readonly string[];
-  readonly address: () => string;
-  /** What an operator should look at. */
-  readonly warnings: () => readonly string[];
-  readonly telemetry: () => InJson<TelemetryStatus>;
-}
+export type StatusParts = Pick<
+  DaemonParts,
+  | 'home'
+  | 'store'
+  | 'currentRules'
+  | 'registry'
+  | 'workspace'
+  | 'workspaceReason'
+  | 'workspaces'
+  | 'address'
+  | 'warnings'
+  | 'telemetry'
+>;
 
 /** How the daemon is, as an operator asks it. */
-export function statusReader(parts: StatusParts): () => Promise<InJson<GetStatusResponse>> {
-  const { home, store, rules, registry, turnstile } = parts;
+export function statusReader(parts: StatusParts, calls: Turnstile): () => Promise<InJson<GetStatusResponse>> {
+  const { home, store, currentRules: rules, registry } = parts;
   const install = readInstallKind();
   return async () => ({
     version,
@@ -38,7 +33,7 @@ export function statusReader(parts: StatusParts): () => Promise<InJson<GetStatus
     home: home.folder,
     workspace: parts.workspace,
     workspaceReason: parts.workspaceReason,
-    workspaceRoots: [...parts.roots()],
+    workspaceRoots: [...parts.workspaces.roots],
     address: parts.address(),
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,
@@ -47,12 +42,12 @@ export function statusReader(parts: StatusParts): () => Promise<InJson<GetStatus
     ruleCount: rules().count,
     logSize: String(await store.logSize()),
     checkpointSize: String((await store.lastCheckpoint())?.size ?? 0),
-    callsInFlight: turnstile.running,
+    callsInFlight: calls.running,
     health: store.sealed() === undefined ? 'serving' : 'sealed',
     healthReason: store.sealed() ?? '',
     toolCount: registry.all.length,
     warnings: [...parts.warnings()],
-    telemetry: parts.telemetry(),
+    telemetry: parts.telemetry.read(),
     activeSessions: store.liveSessions().filter(({ status }) => status === 'active').length,
   });
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { protectPaths } from '../../policy/judge/protected-paths.ts';
 import type { GateFolders } from '../../policy/judge/protected-paths.ts';
 import type { ProgramOpener } from '@sallyport/sandbox';
-import type { LeavingsJudge, SweepBook, SweepCaller } from '../../call/sweep.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { Rules } from '../../call/verdict.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -16,6 +15,7 @@ import { openUpstreams as openFolder } from '../../upstreams/tools/open-upstream
 import type { OpenedUpstreams } from '../../upstreams/tools/open-upstreams.ts';
 import { openLoginStore } from './login-store.ts';
 import { findOpenFolder, makeOpenFolder } from '../home/open-folder.ts';
+import type { Leavings } from './open-leavings.ts';
 import { networkRecorder } from './record-network.ts';
 import { requestRecorder } from './record-requests.ts';
 import { version } from '../version.ts';
@@ -31,8 +31,7 @@ export interface UpstreamFolderParts {
   readonly currentRules: () => Pick<Rules, 'acceptsNew' | 'judge'>;
   readonly redactor: Redactor;
   readonly log: EventLog;
-  readonly judgeLeavings: (caller: SweepCaller) => LeavingsJudge;
-  readonly sweeps: SweepBook;
+  readonly leavings: Pick<Leavings, 'judge' | 'sweeps'>;
 }
 
 /** The upstream servers of this home. The log records what they ask for and what happens to their tools. */
@@ -78,9 +77,9 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
     onTrouble: (upstream, reason) => log.warn('upstream', { upstream, reason }),
     leavings: () => {
       const caller = { principal: 'agent', agent: '', mode: store.readMode(), consented: false } as const;
-      return parts.judgeLeavings(caller);
+      return parts.leavings.judge(caller);
     },
-    sweeps: parts.sweeps,
+    sweeps: parts.leavings.sweeps,
     onWithheld: (upstream, { paths, count, stuck }) => {
       const what = { upstream, count, set_aside: [...paths], left: [...stuck] };
       record({ event: 'upstream_set_aside', ...what });

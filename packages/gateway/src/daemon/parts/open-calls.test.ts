@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { ownJson } from '../../call/redacted.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
-import { readPastCalls } from './read-past-calls.ts';
+import { readPastCalls } from './open-calls.ts';
 
 /** More than a reader of the newest records would ever look at. */
 const flood = 51_000;
