@@ -7,7 +7,7 @@ import type { Refusal } from '../call/refusal.ts';
 import type { Gathered } from '../call/stage.ts';
 import { countValues } from '../registry/schemas/check-schema.ts';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
-import { redactRemedy } from '../redaction/redact-remedy.ts';
+import { redactRemedy } from '../redaction/redact-refusal.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { redacted } from '../redaction/span.ts';
 import type { NetworkLog } from '@sallyport/sandbox';

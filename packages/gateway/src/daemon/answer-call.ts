@@ -11,8 +11,7 @@ import type { ToolFailure } from '../call/tool.ts';
 import { mayHaveBegun } from '../closers/record-outcome.ts';
 import type { CallEnding } from '../call/stage.ts';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
-import { redactViolations } from '../redaction/redact-refusal.ts';
-import { redactRemedy } from '../redaction/redact-remedy.ts';
+import { redactViolations, redactRemedy } from '../redaction/redact-refusal.ts';
 import type { Redactor } from '../redaction/redact.ts';
 
 const mostNamed = 20;

@@ -5,8 +5,7 @@ import { CleanTexts } from './clean-texts.ts';
 import { CredentialFinder } from './find-credentials.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { shortestSecret } from './secret-forms.ts';
-import { isSecretName } from './secret-names.ts';
-import { findSecretsWithin } from './secrets-within.ts';
+import { isSecretName, findSecretsWithin } from './secret-names.ts';
 import { blankSpans, redacted } from './span.ts';
 import type { Span } from './span.ts';
 

@@ -19,7 +19,6 @@ import type { LoginCodes } from '../../console/login-codes.ts';
 import { contentTools } from '../../content/tools/index.ts';
 import { peopleTools } from '../../organisation/tools/people.ts';
 import { policyTools } from '../../policy/tools/policy-tools.ts';
-import { hideInResults } from '../../redaction/hide-in-results.ts';
 import { secretTools } from '../../secrets/tools.ts';
 import { leaseTools } from '../../sessions/tools/leases.ts';
 import { sessionTools } from '../../sessions/tools/sessions.ts';
@@ -30,6 +29,7 @@ import { usableFolder, workspaceTools } from '../../workspaces/tools.ts';
 import { describeSelf } from '../health/describe-self.ts';
 import type { DaemonParts } from './daemon-parts.ts';
 import { callbackSecret } from './open-approvals.ts';
+import type { Json } from '@sallyport/contract';
 
 /** Every tool that the daemon brings: for agents first, then for operators. */
 export function listTools(parts: DaemonParts, codes: LoginCodes): readonly AnyTool[] {
@@ -132,4 +132,9 @@ async function onRulesApplied({
   await store.noteRulesSequence(applied.sequence).catch(() => undefined);
   await executor.programs.dropWarm();
   await toolsFolder.installed.refresh();
+}
+
+/** The same tool, with something taken out of whatever it returns. */
+function hideInResults(tool: AnyTool, hide: (result: Json) => Json): AnyTool {
+  return { ...tool, run: async (args, context) => hide(await tool.run(args, context)) };
 }
