@@ -2,7 +2,9 @@ import type { Prompt } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
 import type { OfferedThing } from './offer-tools.ts';
 import { checkDepth } from './read-result.ts';
-import { passedTags } from './passed-tags.ts';
+
+/** Marks what a client of MCP finds under resources and prompts rather than among the tools. No server can set these. */
+export const passedTags = { resources: 'mcp-resources', prompt: 'mcp-prompt' } as const;
 
 const noArguments: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 

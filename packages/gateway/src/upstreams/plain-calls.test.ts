@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JSONRPCMessage, Progress, Transport } from '@modelcontextprotocol/client';
 import { describeTrouble } from './describe-trouble.ts';
-import type { UpstreamTransport } from './open-transport.ts';
+import type { UpstreamTransport } from './transport/open-transport.ts';
 import { OddAnswer, PlainCalls } from './plain-calls.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import { ownText } from '../call/redacted.ts';

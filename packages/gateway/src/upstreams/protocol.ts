@@ -2,5 +2,5 @@
 export { describeTrouble } from './describe-trouble.ts';
 export { explainStart } from './explain-start.ts';
 export { PersonLogin } from './login/person-login.ts';
-export { openTransport } from './open-transport.ts';
+export { openTransport } from './transport/open-transport.ts';
 export { UpstreamConnection } from './upstream-connection.ts';

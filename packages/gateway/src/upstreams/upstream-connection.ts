@@ -15,7 +15,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../call/tool.ts';
-import type { UpstreamTransport } from './open-transport.ts';
+import type { UpstreamTransport } from './transport/open-transport.ts';
 import { OddAnswer } from './plain-calls.ts';
 import { kindOf, RequestRefused, requestMethods } from './requests/request-kinds.ts';
 import type { RequestKind } from './requests/request-kinds.ts';

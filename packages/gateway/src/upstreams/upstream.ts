@@ -9,7 +9,7 @@ import type { ToolUsage } from '../call/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
 import { LoginNeeded } from './login/login-needed.ts';
 import type { LoginParts, PersonLogin } from './login/person-login.ts';
-import type { TransportParts } from './open-transport.ts';
+import type { TransportParts } from './transport/open-transport.ts';
 import { RequestDesk } from './requests/request-desk.ts';
 import type { AskableCall, DeskParts } from './requests/request-desk.ts';
 import type { UpstreamConfig } from './upstream-config.ts';

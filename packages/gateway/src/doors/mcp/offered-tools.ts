@@ -8,7 +8,7 @@ import { isCallable } from '../../registry/registry.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ShownDefinition, ShownDefinitions } from '../../registry/shown-definitions.ts';
 import type { ToolVisibility } from '../../sessions/tool-visibility.ts';
-import { passedTags } from '../../upstreams/passed-tags.ts';
+import { passedTags } from '../../upstreams/pass-through.ts';
 import { withKeptResults } from './kept-results.ts';
 
 export interface OfferParts {

@@ -1,8 +1,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { checkHost, parseHostPattern, HostRefused, parseHostName } from '@sallyport/sandbox';
 import type { Resolve } from '@sallyport/sandbox';
-import { guardFetch } from '../guarded-fetch.ts';
-import type { GuardedFetch } from '../guarded-fetch.ts';
+import { guardFetch } from '../transport/guarded-fetch.ts';
+import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 
 export interface LoginFetchOptions {
   /** Of the server that asks for the login. */

@@ -3,7 +3,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type { ShownDefinition } from '../../../registry/shown-definitions.ts';
-import { passedTags } from '../../../upstreams/passed-tags.ts';
+import { passedTags } from '../../../upstreams/pass-through.ts';
 import { callerOf } from '../caller.ts';
 import type { PassParts } from './pass-resources.ts';
 import { invalidAnswer, outputOf, refusePassed, submitPassed } from './submit-passed.ts';

@@ -2,7 +2,7 @@ import { ResourceNotFoundError, specTypeSchemas } from '@modelcontextprotocol/se
 import type { ReadResourceResult } from '@modelcontextprotocol/server';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { hasHiddenText, isJsonObject, makeVisible } from '@sallyport/contract';
-import { passedTags } from '../../../upstreams/passed-tags.ts';
+import { passedTags } from '../../../upstreams/pass-through.ts';
 import { upstreamName } from '../../../upstreams/upstream-config.ts';
 import type { CallParts } from '../call-tool.ts';
 import { callerOf } from '../caller.ts';

@@ -1,13 +1,13 @@
-import { viewFor } from '../programs/run/mounts-for.ts';
-import type { ProgramView } from '../programs/run/mounts-for.ts';
-import type { ProtectedPaths } from '../policy/judge/protected-paths.ts';
+import { viewFor } from '../../programs/run/mounts-for.ts';
+import type { ProgramView } from '../../programs/run/mounts-for.ts';
+import type { ProtectedPaths } from '../../policy/judge/protected-paths.ts';
 import { defaultProgramLimits, runtimeFolder } from '@sallyport/sandbox';
 import type { Program } from '@sallyport/sandbox';
-import { refuse } from '../call/refusal.ts';
-import type { LeavingsJudge, SweepBook } from '../call/sweep.ts';
-import { noGrants } from '../call/verdict.ts';
-import type { PackageStore } from './package-store.ts';
-import type { StdioEndpoint } from './upstream-config.ts';
+import { refuse } from '../../call/refusal.ts';
+import type { LeavingsJudge, SweepBook } from '../../call/sweep.ts';
+import { noGrants } from '../../call/verdict.ts';
+import type { PackageStore } from '../package-store.ts';
+import type { StdioEndpoint } from '../upstream-config.ts';
 
 /** What no server gets to see, whatever its file says. */
 export interface ServerView {

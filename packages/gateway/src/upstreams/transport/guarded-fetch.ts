@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { ToolFailure } from '../call/tool.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import { checkHost, parseHostPattern, resolveChecked } from '@sallyport/sandbox';
 import type { Resolve } from '@sallyport/sandbox';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program, ProgramEnd, ProgramOpener, RunOptions } from '@sallyport/sandbox';
 import { maxMessageBytes } from './message-meter.ts';
 import { ProgramTransport } from './program-transport.ts';
-import { ownText } from '../call/redacted.ts';
+import { ownText } from '../../call/redacted.ts';
 
 /** A program that says what the test says. */
 async function open() {

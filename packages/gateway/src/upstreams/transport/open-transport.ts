@@ -1,21 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
-import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
+import type { Withheld } from '../../programs/leavings/set-aside-forbidden.ts';
 import type { NetworkEvent, OpenProgram, ProgramOpener } from '@sallyport/sandbox';
-import type { Redacted, RedactText } from '../call/redacted.ts';
+import type { Redacted, RedactText } from '../../call/redacted.ts';
 import { buildServerProgram } from './build-server-program.ts';
 import type { ServerView } from './build-server-program.ts';
 import { guardFetch, mostResumptions } from './guarded-fetch.ts';
-import { openLoginFetch } from './login/login-fetch.ts';
-import { machineLogin } from './login/machine-login.ts';
-import type { PersonLogin } from './login/person-login.ts';
-import type { PackageStore } from './package-store.ts';
-import type { PlainCalls } from './plain-calls.ts';
-import { ProgramTransport } from './program-transport.ts';
-import { ServerEnded } from './server-ended.ts';
-import type { ServerLogs } from './server-logs.ts';
-import type { HttpEndpoint, UpstreamConfig } from './upstream-config.ts';
+import { openLoginFetch } from '../login/login-fetch.ts';
+import { machineLogin } from '../login/machine-login.ts';
+import type { PersonLogin } from '../login/person-login.ts';
+import type { PackageStore } from '../package-store.ts';
+import type { PlainCalls } from '../plain-calls.ts';
+import { ProgramTransport, ServerEnded } from './program-transport.ts';
+import type { ServerLogs } from '../server-logs.ts';
+import type { HttpEndpoint, UpstreamConfig } from '../upstream-config.ts';
 
 /** A way to one server, not yet started. */
 export interface UpstreamTransport {
