@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { Reservation } from '../../call/call.ts';
-import { ConfigError, Fault } from '../../call/fault.ts';
+import { ConfigError } from '../../call/fault.ts';
 import type { Anomaly } from '../../call/anomaly.ts';
 import { threadFile } from './thread-file.ts';
 import type { Organisation, OrganisationChange } from '../../call/organisation.ts';
@@ -32,17 +32,9 @@ import { RecordQueries } from './record-queries.ts';
 import { SessionReader } from './session-reader.ts';
 import { mostEnded, Projection } from '../projection.ts';
 import type { Touched } from './state/state-versions.ts';
-import { flattenOperation, readIndex } from './flat-operations.ts';
-import type { FlatAnswer, FlatOperations } from './flat-operations.ts';
-import type { FromWriter, ToWriter } from './writer-thread.ts';
-import { BackgroundVerification } from './background-verification.ts';
-import type { Operation, Recorded, Sealed, WriterOptions } from './writer.ts';
-
-interface Waiting {
-  readonly operation: Operation;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
+import { WriterLink } from './writer-link.ts';
+import type { FromWriter } from './writer-thread.ts';
+import type { Recorded, WriterOptions } from './writer.ts';
 
 /** Starts the writer thread, brings the schema up to date and checks the end of the log. Rejects with ConfigError. */
 export async function openSqliteStore(options: WriterOptions): Promise<stores.Store> {
@@ -64,7 +56,7 @@ export async function openSqliteStore(options: WriterOptions): Promise<stores.St
 }
 
 class SqliteStore implements stores.Store {
-  readonly #worker: Worker;
+  readonly #link: WriterLink;
   readonly #reader: Database;
   readonly #anomalies: AnomalyReader;
   readonly #approvals: ApprovalReader;
@@ -74,33 +66,18 @@ class SqliteStore implements stores.Store {
   readonly #modes: ModeReader;
   readonly #organisation: OrganisationReader;
   readonly #queries: RecordQueries;
-  /** In the order in which the writer answers. */
-  #waiting: Waiting[] = [];
   readonly #sessions: SessionReader;
   readonly #snapshot: Projection;
   readonly #select: Record<
     'dedupe' | 'counter' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins' | 'roots',
     Statement
   >;
-  readonly #verification: BackgroundVerification;
   readonly #fill: (record: StoredRecord) => StoredRecord;
-  readonly #compacting: ((isDone: boolean) => void)[] = [];
-  readonly #sealListeners: ((reason: string) => void)[] = [];
-  readonly #healListeners: ((reason: string) => void)[] = [];
-  /** Outcomes that a sealed store could not take. Nothing new is admitted then, so that there are few. */
-  #unrecorded: stores.Settlement[] = [];
-  #outgoing: FlatOperations = [];
-  #isBehind = false;
-  #sealed: Sealed | undefined;
-  #closed: (() => void) | undefined;
-  #isWriterGone = false;
 
   constructor(worker: Worker, options: WriterOptions) {
     const reader = Database.openForReading(options.databaseFile);
-    this.#worker = worker;
     this.#reader = reader;
     this.#fill = archiveFiller(options.archiveFolder);
-    this.#verification = new BackgroundVerification(options, (problems) => this.#verified(problems));
     this.#anomalies = new AnomalyReader(reader);
     this.#approvals = new ApprovalReader(reader);
     this.#content = new ContentReader(reader);
@@ -125,39 +102,40 @@ class SqliteStore implements stores.Store {
     // Nobody else writes, so that what this daemon knows is true at any time.
     this.#snapshot = new Projection(this.#organisation.read(), () => Date.now());
     this.#load(0);
-    worker.on('message', (message: FromWriter) => this.#receive(message));
-    worker.on('error', (error: Error) => this.#fail(`the writer thread failed: ${error.message}`));
-    worker.on('exit', () => this.#fail('the writer thread has ended'));
+    this.#link = new WriterLink(worker, options, {
+      refresh: (touched, version) => this.#refresh(touched, version),
+      reload: () => this.#load(this.#snapshot.version()),
+    });
   }
 
-  readonly unwritten = (): number => this.#waiting.length;
+  readonly unwritten = (): number => this.#link.unwritten;
 
   readonly admit = (admission: stores.Admission): Promise<stores.Admitted> =>
-    this.#write<stores.Admitted>({ name: 'admit', admission, nowMs: Date.now() });
+    this.#link.write<stores.Admitted>({ name: 'admit', admission, nowMs: Date.now() });
 
   readonly settle = (settlement: stores.Settlement): Promise<{ readonly index: number }> =>
-    this.#write<Recorded>({ name: 'settle', settlement });
+    this.#link.write<Recorded>({ name: 'settle', settlement });
 
   readonly append = (entry: stores.LogEntry, misconduct?: stores.Misconduct): Promise<{ readonly index: number }> =>
-    this.#write<Recorded>({ name: 'append', entry, misconduct });
+    this.#link.write<Recorded>({ name: 'append', entry, misconduct });
 
   readonly createSession = async (session: stores.NewSession): Promise<void> => {
-    await this.#write<void>({ name: 'createSession', session });
+    await this.#link.write<void>({ name: 'createSession', session });
   };
 
-  readonly endSession = (id: string): Promise<boolean> => this.#write<boolean>({ name: 'endSession', id });
+  readonly endSession = (id: string): Promise<boolean> => this.#link.write<boolean>({ name: 'endSession', id });
 
   readonly grantLease = (sessionId: string, lease: stores.NewLease, nowMs: number): Promise<boolean> =>
-    this.#write<boolean>({ name: 'grantLease', sessionId, lease, nowMs });
+    this.#link.write<boolean>({ name: 'grantLease', sessionId, lease, nowMs });
 
   readonly revokeLease = (sessionId: string, nowMs: number): Promise<boolean> =>
-    this.#write<boolean>({ name: 'revokeLease', sessionId, nowMs });
+    this.#link.write<boolean>({ name: 'revokeLease', sessionId, nowMs });
 
   readonly changeMode = (change: stores.ModeChange): Promise<boolean> =>
-    this.#write<boolean>({ name: 'changeMode', change });
+    this.#link.write<boolean>({ name: 'changeMode', change });
 
   readonly changeOrganisation = (change: OrganisationChange): Promise<boolean> =>
-    this.#write<boolean>({ name: 'changeOrganisation', change });
+    this.#link.write<boolean>({ name: 'changeOrganisation', change });
 
   readonly version = (): number => this.#snapshot.version();
 
@@ -186,44 +164,44 @@ class SqliteStore implements stores.Store {
   readonly listStanding: stores.Snapshot['listStanding'] = (filter) => this.#snapshot.listStanding(filter);
 
   readonly readSession = async (id: string): Promise<Session | undefined> => {
-    await this.#catchUp();
+    await this.#link.catchUp();
     return this.#sessions.findById(id);
   };
 
   readonly readSessionByToken = async (tokenSha256: string): Promise<Session | undefined> => {
-    await this.#catchUp();
+    await this.#link.catchUp();
     return this.#sessions.findByToken(tokenSha256);
   };
 
   readonly listSessions = async (): Promise<readonly Session[]> => {
-    await this.#catchUp();
+    await this.#link.catchUp();
     return this.#sessions.list();
   };
 
   readonly listLeases = async (sessionId: string): Promise<readonly Lease[]> => {
-    await this.#catchUp();
+    await this.#link.catchUp();
     return this.#sessions.listLeases(sessionId);
   };
 
   readonly listModeChanges = async (limit: number): Promise<readonly stores.ModeChange[]> => this.#modes.list(limit);
 
   readonly openAnomaly: stores.AnomalyRepository['openAnomaly'] = (anomaly, misconduct) =>
-    this.#write({ name: 'openAnomaly', anomaly, misconduct });
+    this.#link.write({ name: 'openAnomaly', anomaly, misconduct });
 
   readonly noteResponse: stores.AnomalyRepository['noteResponse'] = async (id, response) => {
-    await this.#write<void>({ name: 'noteResponse', id, response });
+    await this.#link.write<void>({ name: 'noteResponse', id, response });
   };
 
   readonly continueAnomalies: stores.AnomalyRepository['continueAnomalies'] = async (progress) => {
-    await this.#write<void>({ name: 'continueAnomalies', progress });
+    await this.#link.write<void>({ name: 'continueAnomalies', progress });
   };
 
   readonly noteAnomalyTold: stores.AnomalyRepository['noteAnomalyTold'] = async (id, nowMs) => {
-    await this.#write<void>({ name: 'noteAnomalyTold', id, nowMs });
+    await this.#link.write<void>({ name: 'noteAnomalyTold', id, nowMs });
   };
 
   readonly acknowledgeAnomaly: stores.AnomalyRepository['acknowledgeAnomaly'] = (id, by, nowMs) =>
-    this.#write<Anomaly | undefined>({ name: 'acknowledgeAnomaly', id, by, nowMs });
+    this.#link.write<Anomaly | undefined>({ name: 'acknowledgeAnomaly', id, by, nowMs });
 
   readonly findAnomaly: stores.AnomalyRepository['findAnomaly'] = async (id) => this.#anomalies.find(id);
 
@@ -249,7 +227,7 @@ class SqliteStore implements stores.Store {
   };
 
   readonly usedOf = async (reservation: Reservation, nowMs: number): Promise<{ used: number; resetsInMs: number }> => {
-    await this.#catchUp();
+    await this.#link.catchUp();
     const windowStartMs = nowMs - (nowMs % reservation.windowMs);
     const row = this.#select.counter.get(reservation.key, reservation.windowMs);
     const startMs = Number(row?.['window_start_ms'] ?? 0);
@@ -259,11 +237,11 @@ class SqliteStore implements stores.Store {
   };
 
   readonly setSecret = async (secret: stores.SealedSecret): Promise<void> => {
-    await this.#write<void>({ name: 'setSecret', secret });
+    await this.#link.write<void>({ name: 'setSecret', secret });
   };
 
   readonly removeSecret = (secretName: string): Promise<boolean> =>
-    this.#write<boolean>({ name: 'removeSecret', secretName });
+    this.#link.write<boolean>({ name: 'removeSecret', secretName });
 
   readonly listSecrets = async (): Promise<readonly stores.SealedSecret[]> =>
     this.#select.secrets.all().map((row) => ({
@@ -273,13 +251,13 @@ class SqliteStore implements stores.Store {
     }));
 
   readonly openApproval = (task: NewApproval): Promise<ApprovalTask> =>
-    this.#write<ApprovalTask>({ name: 'openApproval', task });
+    this.#link.write<ApprovalTask>({ name: 'openApproval', task });
 
   readonly decideApproval = (decision: Decision): Promise<ApprovalTask | undefined> =>
-    this.#write<ApprovalTask | undefined>({ name: 'decideApproval', decision });
+    this.#link.write<ApprovalTask | undefined>({ name: 'decideApproval', decision });
 
   readonly ageApprovals: stores.ApprovalRepository['ageApprovals'] = (nowMs) =>
-    this.#write({ name: 'ageApprovals', nowMs });
+    this.#link.write({ name: 'ageApprovals', nowMs });
 
   readonly findApproval = async (id: string): Promise<ApprovalTask | undefined> => this.#approvals.find(id);
 
@@ -302,17 +280,17 @@ class SqliteStore implements stores.Store {
   readonly listUntold: stores.ApprovalRepository['listUntold'] = async (filter) => this.#approvals.listUntold(filter);
 
   readonly noteTold = async (taskId: string, nowMs: number): Promise<void> => {
-    await this.#write<void>({ name: 'noteTold', taskId, nowMs });
+    await this.#link.write<void>({ name: 'noteTold', taskId, nowMs });
   };
 
   readonly nextApprovalDeadlineMs = async (): Promise<number | undefined> => this.#approvals.nextDeadlineMs();
 
   readonly proposePlan = async (plan: NewPlan): Promise<void> => {
-    await this.#write<void>({ name: 'proposePlan', plan });
+    await this.#link.write<void>({ name: 'proposePlan', plan });
   };
 
   readonly decidePlan = (decision: PlanDecision): Promise<Plan | undefined> =>
-    this.#write<Plan | undefined>({ name: 'decidePlan', decision });
+    this.#link.write<Plan | undefined>({ name: 'decidePlan', decision });
 
   readonly findPlan = async (id: string): Promise<Plan | undefined> => this.#approvals.findPlan(id);
 
@@ -321,38 +299,39 @@ class SqliteStore implements stores.Store {
   readonly listPlans: stores.ApprovalRepository['listPlans'] = async (filter) => this.#approvals.listPlans(filter);
 
   readonly revokeToken = async (tokenId: string, expiresAtMs: number): Promise<void> => {
-    await this.#write<void>({ name: 'revokeToken', tokenId, expiresAtMs });
+    await this.#link.write<void>({ name: 'revokeToken', tokenId, expiresAtMs });
   };
 
   readonly grantStanding = async (standing: StandingApproval): Promise<void> => {
-    await this.#write<void>({ name: 'grantStanding', standing });
+    await this.#link.write<void>({ name: 'grantStanding', standing });
   };
 
   readonly revokeStanding = (id: string, nowMs: number): Promise<boolean> =>
-    this.#write<boolean>({ name: 'revokeStanding', id, nowMs });
+    this.#link.write<boolean>({ name: 'revokeStanding', id, nowMs });
 
   readonly pinTool = async (pin: stores.ToolPin): Promise<void> => {
-    await this.#write<void>({ name: 'pinTool', pin });
+    await this.#link.write<void>({ name: 'pinTool', pin });
   };
 
   readonly unpinTool = (toolName: string, version: string): Promise<boolean> =>
-    this.#write<boolean>({ name: 'unpinTool', toolName, version });
+    this.#link.write<boolean>({ name: 'unpinTool', toolName, version });
 
   readonly putWorkspaceRoot = async (root: stores.WorkspaceRoot): Promise<void> => {
-    await this.#write<void>({ name: 'putWorkspaceRoot', root });
+    await this.#link.write<void>({ name: 'putWorkspaceRoot', root });
   };
 
   readonly removeWorkspaceRoot = (path: string): Promise<boolean> =>
-    this.#write<boolean>({ name: 'removeWorkspaceRoot', path });
+    this.#link.write<boolean>({ name: 'removeWorkspaceRoot', path });
 
   readonly recordContent = async (grant: stores.ContentGrant): Promise<void> => {
-    await this.#write<void>({ name: 'recordContent', grant });
+    await this.#link.write<void>({ name: 'recordContent', grant });
   };
 
-  readonly forgetContent = (hash: string): Promise<boolean> => this.#write<boolean>({ name: 'forgetContent', hash });
+  readonly forgetContent = (hash: string): Promise<boolean> =>
+    this.#link.write<boolean>({ name: 'forgetContent', hash });
 
   readonly publishArtifact = (artifact: stores.Artifact): Promise<'published' | 'exists'> =>
-    this.#write<'published' | 'exists'>({ name: 'publishArtifact', artifact });
+    this.#link.write<'published' | 'exists'>({ name: 'publishArtifact', artifact });
 
   readonly mayUseContent: stores.ContentRepository['mayUseContent'] = async (sessionId, hash) =>
     this.#content.mayUse(sessionId, hash);
@@ -365,13 +344,14 @@ class SqliteStore implements stores.Store {
     this.#content.listArtifacts(filter);
 
   readonly writeJournal = async (entries: stores.NewJournalEntries): Promise<void> => {
-    await this.#write<void>({ name: 'writeJournal', entries });
+    await this.#link.write<void>({ name: 'writeJournal', entries });
   };
 
   readonly completeJournal: stores.JournalRepository['completeJournal'] = (callId, path, after) =>
-    this.#write<boolean>({ name: 'completeJournal', callId, path, after });
+    this.#link.write<boolean>({ name: 'completeJournal', callId, path, after });
 
-  readonly dropJournal = (beforeMs: number): Promise<number> => this.#write<number>({ name: 'dropJournal', beforeMs });
+  readonly dropJournal = (beforeMs: number): Promise<number> =>
+    this.#link.write<number>({ name: 'dropJournal', beforeMs });
 
   readonly readJournal: stores.JournalRepository['readJournal'] = async (filter, limit) =>
     this.#journal.read(filter, limit);
@@ -379,11 +359,11 @@ class SqliteStore implements stores.Store {
   readonly listKept = async (): Promise<ReadonlySet<string>> => this.#journal.listKept();
 
   readonly requestErasure = async (erasure: stores.NewErasure): Promise<void> => {
-    await this.#write<void>({ name: 'requestErasure', erasure });
+    await this.#link.write<void>({ name: 'requestErasure', erasure });
   };
 
   readonly cancelErasure: stores.ErasureRepository['cancelErasure'] = (id, by, atMs) =>
-    this.#write<boolean>({ name: 'cancelErasure', id, by, atMs });
+    this.#link.write<boolean>({ name: 'cancelErasure', id, by, atMs });
 
   readonly listErasures: stores.ErasureRepository['listErasures'] = async (limit) => this.#erasures.list(limit);
 
@@ -392,14 +372,14 @@ class SqliteStore implements stores.Store {
   readonly nextErasureDueMs = async (): Promise<number | undefined> => this.#erasures.nextDueMs();
 
   readonly startErasure: stores.ErasureRepository['startErasure'] = (id, atMs) =>
-    this.#write<stores.Erasure | undefined>({ name: 'startErasure', id, atMs });
+    this.#link.write<stores.Erasure | undefined>({ name: 'startErasure', id, atMs });
 
   readonly erasePayloads: stores.ErasureRepository['erasePayloads'] = async (id, removed) => {
-    await this.#write<void>({ name: 'erasePayloads', id, removed });
+    await this.#link.write<void>({ name: 'erasePayloads', id, removed });
   };
 
   readonly eraseRows = async (rows: stores.ErasedRows): Promise<void> => {
-    await this.#write<void>({ name: 'eraseRows', rows });
+    await this.#link.write<void>({ name: 'eraseRows', rows });
   };
 
   readonly listKeptOnlyFor: stores.ErasureRepository['listKeptOnlyFor'] = async (rows) =>
@@ -409,27 +389,23 @@ class SqliteStore implements stores.Store {
     this.#erasures.contentOnlyFor(rows);
 
   readonly endErasure = async (id: string, atMs: number): Promise<void> => {
-    await this.#write<void>({ name: 'endErasure', id, atMs });
+    await this.#link.write<void>({ name: 'endErasure', id, atMs });
   };
 
-  readonly compact = (how: { readonly isRoutine: boolean }): Promise<boolean> =>
-    new Promise((resolve) => {
-      this.#compacting.push(resolve);
-      this.#tell({ compact: how });
-    });
+  readonly compact = (how: { readonly isRoutine: boolean }): Promise<boolean> => this.#link.compact(how);
 
   readonly readRetention = async (): Promise<stores.Retention | undefined> => this.#erasures.retention();
 
   readonly noteRetention = async (retention: stores.Retention): Promise<void> => {
-    await this.#write<void>({ name: 'noteRetention', retention });
+    await this.#link.write<void>({ name: 'noteRetention', retention });
   };
 
   readonly archivePayloads: stores.ErasureRepository['archivePayloads'] = async (removed) => {
-    await this.#write<void>({ name: 'archivePayloads', removed });
+    await this.#link.write<void>({ name: 'archivePayloads', removed });
   };
 
   readonly forgetExpired = async (nowMs: number): Promise<void> => {
-    await this.#write<void>({ name: 'forgetExpired', nowMs });
+    await this.#link.write<void>({ name: 'forgetExpired', nowMs });
   };
 
   readonly listOpenIntents = async (): Promise<readonly stores.OpenIntent[]> =>
@@ -467,33 +443,25 @@ class SqliteStore implements stores.Store {
     this.#reader.readNumber(`SELECT value FROM settings WHERE name = 'rules_sequence'`);
 
   readonly noteRulesSequence = async (sequence: number): Promise<void> => {
-    await this.#write<void>({ name: 'noteRulesSequence', sequence });
+    await this.#link.write<void>({ name: 'noteRulesSequence', sequence });
   };
 
   readonly listToolUses = async (sessionId: string): Promise<readonly stores.ToolUse[]> => {
-    await this.#catchUp();
+    await this.#link.catchUp();
     const rows = this.#select.toolUses.all(sessionId);
     return rows.map((row) => ({ tool: String(row['tool']), lastMs: Number(row['last_ms']) }));
   };
 
-  readonly verifyInBackground = (): void => this.#verification.start();
+  readonly verifyInBackground = (): void => this.#link.verifyInBackground();
 
-  readonly sealed = (): string | undefined => this.#sealed?.reason;
+  readonly sealed = (): string | undefined => this.#link.sealedBecause;
 
-  readonly onSealed = (listener: (reason: string) => void): void => {
-    this.#sealListeners.push(listener);
-  };
+  readonly onSealed = (listener: (reason: string) => void): void => this.#link.onSealed(listener);
 
-  readonly onHealed = (listener: (reason: string) => void): void => {
-    this.#healListeners.push(listener);
-  };
+  readonly onHealed = (listener: (reason: string) => void): void => this.#link.onHealed(listener);
 
   readonly close = async (): Promise<void> => {
-    this.#verification.close();
-    await new Promise<void>((resolve) => {
-      this.#closed = resolve;
-      this.#tell('close');
-    });
+    await this.#link.close();
     this.#reader.close();
   };
 
@@ -536,139 +504,6 @@ class SqliteStore implements stores.Store {
       acceptedAtMs: Number(row['accepted_at_ms']),
       acceptedBy: String(row['accepted_by']),
     }));
-  }
-
-  #write<Value>(operation: Operation): Promise<Value> {
-    if (this.#closed !== undefined) return Promise.reject(new Fault('STOPPING', 'the store is closed'));
-    return new Promise<Value>((resolve, reject) => {
-      this.#waiting.push({ operation, resolve: resolve as (value: unknown) => void, reject });
-      // What comes in one turn of the event loop goes over in one message: each one wakes the other thread.
-      if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
-      flattenOperation(operation, this.#outgoing);
-    });
-  }
-
-  /** After all operations so far. */
-  #tell(message: Exclude<ToWriter, FlatOperations>): void {
-    this.#flush();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
-    this.#worker.postMessage(message);
-  }
-
-  #flush(): void {
-    const operations = this.#outgoing;
-    if (operations.length === 0) return;
-    this.#outgoing = [];
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
-    this.#worker.postMessage(operations);
-  }
-
-  /**
-   * Waits until counts and spending in the tables are those of all writes that were answered. A sealed store cannot
-   * write them; then they are those of a moment ago.
-   */
-  async #catchUp(): Promise<void> {
-    if (this.#isBehind) await this.#write<void>({ name: 'catchUp' }).catch(() => undefined);
-  }
-
-  #receive(message: FromWriter): void {
-    switch (message.kind) {
-      case 'closed':
-        return this.#closed?.();
-      case 'sealed':
-        return this.#seal(message.sealed);
-      case 'healed':
-        return this.#heal();
-      case 'compacted':
-        return this.#compacting.shift()?.(message.isDone);
-      case 'written':
-        // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
-        if (message.sealed !== undefined) this.#seal(message.sealed);
-        this.#isBehind = message.isBehind;
-        // The snapshot has all changes before any caller gets its answer.
-        for (const answer of message.answers)
-          if (typeof answer === 'object' && answer.ok && answer.touched !== undefined) this.#follow(answer.touched);
-        return this.#answer(message.answers);
-      // Only at the opening, before there is a store.
-      case 'ready':
-      case 'failed':
-    }
-  }
-
-  #follow({ version, what }: { readonly version: number; readonly what: readonly Touched[] }): void {
-    for (const touched of what) this.#refresh(touched, version);
-  }
-
-  #answer(answers: readonly FlatAnswer[]): void {
-    const answered = this.#waiting;
-    this.#waiting = answered.splice(answers.length);
-    for (const [at, { operation, resolve, reject }] of answered.entries()) {
-      const answer = answers[at] as FlatAnswer;
-      if (typeof answer === 'number') resolve(readIndex(operation, answer));
-      else if (answer.ok) resolve(answer.value);
-      else if (answer.sealed) this.#refuse({ operation, reject }, answer.error);
-      else reject(new Fault('INTERNAL', answer.error));
-    }
-  }
-
-  #refuse({ operation, reject }: Pick<Waiting, 'operation' | 'reject'>, reason: string): void {
-    if (operation.name === 'settle') this.#unrecorded.push(operation.settlement);
-    reject(new Fault('SEALED', reason, { forOperators: this.#describeWayOut() }));
-  }
-
-  #describeWayOut(): string {
-    if (this.#sealed?.isChanged === true) {
-      return (
-        '`sallyport audit verify` says what was changed. The gate opens again when all of it is as the gate wrote it: ' +
-        'restore sallyport.db from a backup.'
-      );
-    }
-    const next = this.#isWriterGone ? 'A restart opens the gate again.' : 'The gate opens again once that is over.';
-    return `\`sallyport status\` says why. ${next}`;
-  }
-
-  #seal(sealed: Sealed): void {
-    const before = this.#sealed;
-    if (before !== undefined && (before.isChanged || !sealed.isChanged)) return;
-    this.#sealed = sealed;
-    if (sealed.isChanged) this.#verification.start({ isThorough: true });
-    for (const listener of this.#sealListeners) listener(sealed.reason);
-  }
-
-  #heal(): void {
-    const reason = this.#sealed?.reason;
-    if (reason === undefined) return;
-    this.#sealed = undefined;
-    const late = this.#unrecorded;
-    this.#unrecorded = [];
-    // What fails again is kept again, unless it was recorded after all.
-    for (const settlement of late) this.settle(settlement).catch(() => undefined);
-    // What was read while sealed may have been somebody else's.
-    this.#load(this.#snapshot.version());
-    for (const listener of this.#healListeners) listener(reason);
-  }
-
-  /** Nobody writes into what was changed; and what is whole again is opened again. */
-  #verified(problems: readonly string[]): void {
-    if (problems.length > 0) {
-      const sealed = {
-        reason: `something other than Sallyport changed its database. ${problems.join(' ')}`,
-        isChanged: true,
-      };
-      this.#tell({ seal: sealed });
-      this.#seal(sealed);
-    } else if (this.#sealed?.isChanged === true) {
-      this.#tell('verified');
-    }
-    if (this.#sealed?.isChanged === true) this.#verification.repeat();
-  }
-
-  #fail(reason: string): void {
-    this.#isWriterGone = true;
-    if (this.#closed === undefined) this.#seal({ reason, isChanged: false });
-    for (const waiting of this.#waiting.splice(0)) this.#refuse(waiting, reason);
-    for (const resolve of this.#compacting.splice(0)) resolve(false);
-    this.#closed?.();
   }
 }
 
