@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reservation } from '../packages/gateway/src/call/call.ts';
-import { Counters } from '../packages/gateway/src/storage/sqlite/counters.ts';
+import { Counters } from '../packages/gateway/src/storage/sqlite/counts/counters.ts';
 import { Database } from '../packages/gateway/src/storage/sqlite/database.ts';
 import { migrate } from '../packages/gateway/src/storage/sqlite/migrations.ts';
 import { newPlace } from '../test/harness/daemon.ts';

@@ -1,6 +1,6 @@
 import { defaultLimits } from '../../packages/gateway/src/policy/language/read-limits.ts';
 import { planReservations } from '../../packages/gateway/src/stages/plan-reservations.ts';
-import { Counters } from '../../packages/gateway/src/storage/sqlite/counters.ts';
+import { Counters } from '../../packages/gateway/src/storage/sqlite/counts/counters.ts';
 import { Database } from '../../packages/gateway/src/storage/sqlite/database.ts';
 import { migrate } from '../../packages/gateway/src/storage/sqlite/migrations.ts';
 import type { CallFact } from '../../packages/gateway/src/anomalies/call-fact.ts';

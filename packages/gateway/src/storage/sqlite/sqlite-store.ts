@@ -21,7 +21,7 @@ import { ContentReader } from './content-reader.ts';
 import { ErasureReader } from './erasure/erasure-reader.ts';
 import { JournalReader } from './journal/journal-reader.ts';
 import type { Row, Statement } from './database.ts';
-import { clockToleranceMs } from './counters.ts';
+import { clockToleranceMs } from './counts/counters.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import { Database } from './database.ts';
 import { archiveFiller, readRecord } from './log-reader.ts';

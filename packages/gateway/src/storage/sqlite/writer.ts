@@ -41,7 +41,7 @@ import { SessionWriter } from './session-writer.ts';
 import { touchedBy } from './state/state-versions.ts';
 import type { StateVersions, Touched } from './state/state-versions.ts';
 import type { StateGuard } from './state/state-guard.ts';
-import { Tallies } from './tallies.ts';
+import { Tallies } from './counts/tallies.ts';
 import type { WriterStatements } from './writer-statements.ts';
 
 export interface WriterOptions {

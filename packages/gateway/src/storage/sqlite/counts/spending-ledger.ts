@@ -1,6 +1,6 @@
-import type { Budget, SpentBudget } from '../../call/session.ts';
-import type { Charge } from '../stores.ts';
-import type { Database, Row, Statement } from './database.ts';
+import type { Budget, SpentBudget } from '../../../call/session.ts';
+import type { Charge } from '../../stores.ts';
+import type { Database, Row, Statement } from '../database.ts';
 
 const kinds = ['calls', 'active_ms', 'tokens', 'cost_micros'] as const;
 const budgetKinds = ['calls', 'activeMs', 'tokens', 'costMicros'] as const satisfies readonly (keyof Budget)[];

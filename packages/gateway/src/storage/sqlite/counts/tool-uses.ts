@@ -1,4 +1,4 @@
-import type { Database, Statement } from './database.ts';
+import type { Database, Statement } from '../database.ts';
 
 export type ToolUseRow = [sessionId: string, tool: string, lastMs: number];
 

@@ -1,6 +1,6 @@
 import { Counters } from './counters.ts';
 import type { CountRow } from './counters.ts';
-import type { Database } from './database.ts';
+import type { Database } from '../database.ts';
 import { SpendingLedger } from './spending-ledger.ts';
 import type { SpendingRow } from './spending-ledger.ts';
 import { ToolUses } from './tool-uses.ts';

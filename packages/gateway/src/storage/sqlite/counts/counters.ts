@@ -1,5 +1,5 @@
-import type { Reservation } from '../../call/call.ts';
-import type { Database, Statement } from './database.ts';
+import type { Reservation } from '../../../call/call.ts';
+import type { Database, Statement } from '../database.ts';
 
 interface Count {
   readonly key: string;

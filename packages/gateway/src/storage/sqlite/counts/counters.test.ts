@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { requirement } from '../../../../../test/requirement.ts';
+import { requirement } from '../../../../../../test/requirement.ts';
 import { Counters } from './counters.ts';
-import { Database } from './database.ts';
-import { migrate } from './migrations.ts';
+import { Database } from '../database.ts';
+import { migrate } from '../migrations.ts';
 
 const minuteMs = 60_000;
 
