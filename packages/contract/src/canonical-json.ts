@@ -3,6 +3,10 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
+/** Inherits no member. One from `Object.create(null)` does not either, but is kept as a hash table and slow to use. */
+export const BareObject = function () {} as unknown as { new (): Record<string, Json>; prototype: object };
+BareObject.prototype = Object.freeze(Object.create(null) as object);
+
 /**
  * The one spelling of a value (RFC 8785): sorted keys, no space, shortest numbers. Equal values give equal bytes, so
  * that what is hashed, shown, approved and executed can be compared. Throws on what JSON cannot say.
@@ -43,7 +47,9 @@ function canonicalArray(items: readonly Json[]): string {
 function canonicalObject(entries: JsonObject): string {
   const prototype: unknown = Object.getPrototypeOf(entries);
   // A Date, a Map or a byte array would come out as some other value.
-  if (prototype !== null && prototype !== Object.prototype) throw new TypeError('only plain objects are JSON');
+  if (prototype !== Object.prototype && prototype !== BareObject.prototype && prototype !== null) {
+    throw new TypeError('only plain objects are JSON');
+  }
   let text = '';
   for (const key of Object.keys(entries).sort()) {
     const member = entries[key];

@@ -1,4 +1,4 @@
-import { canonicalNumber } from './canonical-json.ts';
+import { BareObject, canonicalNumber } from './canonical-json.ts';
 import type { Json } from './canonical-json.ts';
 import { wholeText } from './whole-text.ts';
 
@@ -67,7 +67,7 @@ class Reader {
 
   #readObject(): Json {
     this.#descend();
-    const entries = Object.create(null) as Record<string, Json>;
+    const entries = new BareObject();
     if (!this.#consume(0x7d)) {
       do {
         this.#skipSpace();

@@ -168,19 +168,23 @@ export class Redactor {
   }
 
   #copyObject(value: JsonObject, budget: Budget): RedactedJson {
-    const copy = Object.create(null) as Record<string, RedactedJson>;
+    const copy: Record<string, RedactedJson> = {};
     // `{ "name": "DB_PASSWORD", "value": … }`: lists of headers and variables look like this.
     const named = value['name'] ?? value['key'];
     const holdsSecret = typeof named === 'string' && isSecretName(named);
     let count = 0;
-    for (const [key, member] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
+      const member = value[key] as Json;
       if (++count > mostItems) {
         copy['[more]'] = Object.keys(value).length - mostItems;
         break;
       }
       const isSecret = isSecretName(key, member) || (holdsSecret && key === 'value');
       const isTelling = member !== null && typeof member !== 'boolean';
-      copy[this.#copyText(key, budget)] = isSecret && isTelling ? mark : this.#copy(member, budget);
+      const name = this.#copyText(key, budget);
+      const shown = isSecret && isTelling ? mark : this.#copy(member, budget);
+      if (name === '__proto__') Object.defineProperty(copy, name, { value: shown, enumerable: true });
+      else copy[name] = shown;
     }
     return copy;
   }
