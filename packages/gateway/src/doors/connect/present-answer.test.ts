@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toBinary, toJson } from '@bufbuild/protobuf';
+import fc from 'fast-check';
 import { ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { ExecuteToolResponse } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
@@ -10,7 +11,7 @@ import { Fault } from '../../call/fault.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import { callOf, nowMs, sessionOf } from '../../stages/facts.test-kit.ts';
-import { presentAnswer } from './present-answer.ts';
+import { presentAnswer, writeSuccess } from './present-answer.ts';
 import { answerOf } from '../../daemon/answer-call.test-kit.ts';
 
 /** As a client reads it: every answer must survive both encodings. */
@@ -161,4 +162,52 @@ test('whatever the caller sent, the answer can be sent back', () => {
   assert.equal(response.durationMs, 0n);
   assert.ok(response.tool.length <= 256);
   assert.equal(present(refused(refuse('MALFORMED_CALL', 'call-shape', 'No.'), 'decode-call', {})).requestId, '');
+});
+
+test('a success that is written without a message says the same as one that is written with it', () => {
+  const text = fc.oneof(fc.constant(''), fc.string({ unit: 'binary' }));
+  const count = fc.nat({ max: 2 ** 31 - 1 });
+  const usage = fc.record(
+    {
+      measuredBy: fc.constantFrom('cgroup', 'rusage', 'sampled'),
+      cpuMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
+      peakMemoryBytes: fc.nat({ max: 2 ** 50 }),
+      networkConnections: count,
+      bytesRead: fc.nat({ max: 2 ** 50 }),
+      bytesWritten: count,
+      tokens: count,
+      costMicros: count,
+    },
+    { requiredKeys: [] },
+  );
+  const success = answerOf(completed({}, { lines: 1 }), nowMs + 7);
+  const varied = fc.record({
+    ...{ requestId: text, callId: text, traceId: text, taskId: text, correlationId: text, activeMs: count },
+    ...{ usage: fc.option(usage, { nil: undefined }), isReused: fc.boolean(), warnings: fc.array(text) },
+    ...{ endedAtMs: fc.nat().map((ms) => nowMs + ms), output: text.map((outputJson) => ({ outputJson, summary: '' })) },
+  });
+  fc.assert(
+    fc.property(varied, (more) => {
+      const answer = { ...success, ...more };
+      const written = writeSuccess(answer) ?? assert.fail('it is a success');
+      assert.deepEqual(
+        JSON.parse(written),
+        JSON.parse(JSON.stringify(toJson(ExecuteToolResponseSchema, presentAnswer(answer)))),
+      );
+    }),
+  );
+});
+
+test('only a success that is in the answer is written without a message', () => {
+  const kept = { hash: 'ab'.repeat(32), sizeBytes: 9 };
+  const answer = answerOf(completed({}, { lines: 1 }), nowMs);
+  const { output = assert.fail() } = answer;
+  for (const other of [
+    { ...answer, output: { ...output, kept } },
+    answerOf(failed(new ToolFailure('NOT_FOUND', 'Gone.'), {}), nowMs),
+    answerOf(refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', completed({}).call), nowMs),
+    answerOf(faulted(new Error('bug'), 'execute-tool', completed({}).call), nowMs),
+  ]) {
+    assert.equal(writeSuccess(other), undefined);
+  }
 });

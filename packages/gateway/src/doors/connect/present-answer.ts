@@ -25,6 +25,54 @@ export function presentAnswer(answer: Answer): ExecuteToolResponse {
 }
 
 /**
+ * A success as JSON has it, without a message in between: to make one and to write it takes longer than all the gates.
+ * It says what `presentAnswer` says. Undefined: it is another answer, or a large one that is kept elsewhere.
+ */
+export function writeSuccess(answer: Answer): string | undefined {
+  const { output, problem, usage, taskId, correlationId, warnings } = answer;
+  if (output === undefined || problem !== undefined || output.kept !== undefined) return undefined;
+  return JSON.stringify({
+    requestId: filled(answer.requestId),
+    callId: filled(answer.callId),
+    traceId: filled(answer.traceId),
+    tool: filled(toolNameOf(answer)),
+    durationMs: counted(durationOf(answer)),
+    usage: usage && writeUsage(usage),
+    context: taskId || correlationId ? { taskId: filled(taskId), correlationId: filled(correlationId) } : undefined,
+    warnings: warnings.length === 0 ? undefined : warnings,
+    charge: answer.ended === 'completed' && !answer.isReused ? writeCharge(answer) : undefined,
+    success: { outputJson: filled(output.outputJson) },
+  });
+}
+
+/** In JSON, a field with its default is left out. */
+function filled(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+/** Numbers of 64 bits are texts in JSON. */
+function counted(number: number): string | undefined {
+  return number === 0 ? undefined : String(number);
+}
+
+function writeCharge({ activeMs, usage }: Answer) {
+  const { tokens = 0, costMicros = 0 } = usage ?? {};
+  return { calls: '1', activeMs: counted(activeMs), tokens: counted(tokens), costMicros: counted(costMicros) };
+}
+
+function writeUsage(usage: ToolUsage) {
+  const { measuredBy, cpuMs, peakMemoryBytes, networkConnections, bytesRead, bytesWritten } = usage;
+  return {
+    cpuMs,
+    peakMemoryBytes: peakMemoryBytes?.toString(),
+    networkConnections,
+    bytesRead: bytesRead?.toString(),
+    bytesWritten: bytesWritten?.toString(),
+    measuredBy,
+  };
+}
+
+/**
  * Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect. Throws RpcError; programs
  * find our own code in its details.
  */

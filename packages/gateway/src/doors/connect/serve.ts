@@ -7,6 +7,7 @@ import {
   wholeText,
 } from '@sallyport/contract';
 import type { ExecuteToolResponse } from '@sallyport/contract';
+import type { Answer } from '../../call/answer.ts';
 import { doors } from '../../call/call.ts';
 import type { ShownDefinitions } from '../../registry/shown-definitions.ts';
 import type { RedactText } from '../../call/redacted.ts';
@@ -19,10 +20,10 @@ import { presentTool } from '../present-tool.ts';
 import { ProgressQueue } from '../progress-queue.ts';
 import { presentError, RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
-import type { ServiceBinding } from '../transport/service-binding.ts';
+import type { HandlersInJson, HandlersOf, ServiceBinding } from '../transport/service-binding.ts';
 import { answerCalls } from './answer-calls.ts';
 import { exportSessionTools } from './export-session-tools.ts';
-import { checkKnown, presentAnswer } from './present-answer.ts';
+import { checkKnown, presentAnswer, writeSuccess } from './present-answer.ts';
 import { readCall } from './read-call.ts';
 
 const ignore = (): void => undefined;
@@ -43,19 +44,30 @@ export interface ToolServiceParts {
 
 export function toolService(parts: ToolServiceParts): ServiceBinding {
   const { store, registry, visibility, submit, linkToTask } = parts;
-  const run = async (call: Submission): Promise<ExecuteToolResponse> => {
+  const ask = async (call: Submission): Promise<Answer> => {
     const answer = await submit(call);
     checkKnown(answer);
+    return answer;
+  };
+  const present = (answer: Answer): ExecuteToolResponse => {
     const response = presentAnswer(answer);
     const ticket = response.result.case === 'denied' ? response.result.value.approval : undefined;
     if (ticket !== undefined && ticket.taskId !== '') ticket.link = linkToTask(ticket.taskId);
     return response;
   };
+  const run = async (call: Submission): Promise<ExecuteToolResponse> => present(await ask(call));
 
-  const present = (error: unknown): RpcError =>
+  const presentFault = (error: unknown): RpcError =>
     presentError(error, 'ExecuteTools', { redact: parts.redact, log: (event) => parts.onFault(event.error) });
 
-  const binding = bindService(ToolService, doors, {
+  const inJson: HandlersInJson<typeof ToolService> = {
+    executeTool: async (request, peer) => {
+      const answer = await ask(readCall(request, peer));
+      return writeSuccess(answer) ?? present(answer);
+    },
+  };
+
+  const methods: HandlersOf<typeof ToolService> = {
     executeTool: (request, peer) => run(readCall(request, peer)),
 
     executeToolStream: async function* ({ call }, peer) {
@@ -76,7 +88,7 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
       }
     },
 
-    executeTools: (requests, peer) => answerCalls(requests, peer, { run, present }),
+    executeTools: (requests, peer) => answerCalls(requests, peer, { run, present: presentFault }),
 
     listAvailableTools: ({ category, tag }, peer) => {
       const session = checkCaller(store, peer);
@@ -103,6 +115,7 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
     },
 
     exportTools: async (request, peer) => exportSessionTools(request, checkCaller(store, peer), parts),
-  });
+  };
+  const binding = bindService(ToolService, doors, methods, inJson);
   return { ...binding, whole: ['listAvailableTools', 'getToolSchema', 'exportTools'] };
 }

@@ -7,6 +7,8 @@ export type Method = UnaryMethod | ServerStreamMethod | BidiStreamMethod;
 export interface UnaryMethod extends MethodCodec {
   readonly kind: 'unary';
   readonly run: UnaryHandler<Message, Message>;
+  /** The same for callers in JSON: a text is the answer as they get it. Absent: `run` serves them too. */
+  readonly runInJson?: UnaryHandler<Message, Message | string> | undefined;
 }
 
 export interface ServerStreamMethod extends MethodCodec {
@@ -32,12 +34,14 @@ export type MethodTable = ReadonlyMap<string, Method>;
 
 export function tabulateMethods(services: readonly ServiceBinding[], door: Door): MethodTable {
   const table = new Map<string, Method>();
-  for (const { service, methods, doors, whole = [] } of services) {
+  for (const { service, methods, inJson, doors, whole = [] } of services) {
     if (!doors.includes(door)) continue;
     for (const { name, localName, methodKind, input, output } of service.methods) {
       const path = `/${service.typeName}/${name}`;
       const isWhole = whole === 'all' || whole.includes(localName);
-      table.set(path, { path, kind: methodKind, run: methods[localName], input, output, isWhole } as Method);
+      const run = methods[localName];
+      const runInJson = inJson?.[localName];
+      table.set(path, { path, kind: methodKind, run, runInJson, input, output, isWhole } as Method);
     }
   }
   return table;

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { UnaryMethod } from './method-table.ts';
 import { presentError } from './rpc-error.ts';
 import { describeError } from './send-http.ts';
-import { decodeJson, encodeJson } from './wire/message-codec.ts';
+import { answerInJson } from './wire/message-codec.ts';
 import { readPlainRequest } from './wire/plain-request.ts';
 import type { PlainHead, PlainRequest } from './wire/plain-request.ts';
 
@@ -91,7 +91,7 @@ async function serve(
   let exchange: Exchange | undefined;
   try {
     exchange = connection.open(headers, undefined);
-    send(write(200, encodeJson(method, await method.run(decodeJson(method, body), exchange)), connection));
+    send(write(200, await answerInJson(method, body, exchange), connection));
   } catch (error) {
     const told = presentError(error, path, context);
     send(write(httpStatusOf(told.code), JSON.stringify(describeError(told)), connection));

@@ -20,6 +20,14 @@ export type HandlersOf<Service extends DescService> = {
   readonly [Name in keyof Service['method']]: HandlerOf<Service['method'][Name]>;
 };
 
+/** For those unary methods that write answers themselves. */
+export type HandlersInJson<Service extends DescService> = {
+  readonly [Name in keyof Service['method']]?: UnaryHandler<
+    MessageShape<Service['method'][Name]['input']>,
+    MessageShape<Service['method'][Name]['output']> | string
+  >;
+};
+
 export type AnyHandler =
   | UnaryHandler<Message, Message>
   | ServerStreamHandler<Message, Message>
@@ -32,6 +40,8 @@ export interface ServiceBinding {
   readonly methods: Readonly<Record<string, AnyHandler>>;
   /** At any other door the service does not exist. */
   readonly doors: readonly Door[];
+  /** Unary methods that write the JSON of some answers themselves, by name. Callers in JSON get these. Absent: none does. */
+  readonly inJson?: Readonly<Record<string, UnaryHandler<Message, Message | string>>>;
   /** Methods whose answers in JSON have every field, with its default if need be: see `InJson`. Others: as proto3 has it. */
   readonly whole?: 'all' | readonly string[];
 }
@@ -40,6 +50,12 @@ export function bindService<Service extends DescService>(
   service: Service,
   doors: readonly Door[],
   methods: HandlersOf<Service>,
+  inJson?: HandlersInJson<Service>,
 ): ServiceBinding {
-  return { service, doors, methods: methods as unknown as Record<string, AnyHandler> };
+  return {
+    service,
+    doors,
+    methods: methods as unknown as Record<string, AnyHandler>,
+    ...(inJson && { inJson: inJson as unknown as NonNullable<ServiceBinding['inJson']> }),
+  };
 }

@@ -4,7 +4,8 @@ import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, Message } from '@bufbuild/protobuf';
 import { checkJsonShape } from './check-shape.ts';
 import { checkWire } from './check-wire.ts';
-import type { Method } from '../method-table.ts';
+import type { Method, UnaryMethod } from '../method-table.ts';
+import type { Peer } from '../peer.ts';
 import { RpcError } from '../rpc-error.ts';
 
 // A field that this version does not know is dropped, in JSON as in binary, so that newer clients are understood.
@@ -36,6 +37,12 @@ export function encodeBinary({ output }: Method, message: Message): Uint8Array {
 
 export function encodeJson({ output, isWhole }: Method, message: Message): string {
   return JSON.stringify(toJson(output, message, { alwaysEmitImplicit: isWhole }));
+}
+
+/** One unary call in JSON. */
+export async function answerInJson(method: UnaryMethod, body: Buffer, peer: Peer): Promise<string> {
+  const answer = await (method.runInJson ?? method.run)(decodeJson(method, body), peer);
+  return typeof answer === 'string' ? answer : encodeJson(method, answer);
 }
 
 /** How the messages of a stream are written. */
