@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isWithin } from '@sallyport/sandbox';
 import type { ProgramNotStarted } from '@sallyport/sandbox';
 import type { ServerView } from './transport/build-server-program.ts';
-import { ServerEnded } from './transport/program-transport.ts';
+import { ServerEnded } from './transport/server-ended.ts';
 import type { StdioEndpoint, UpstreamConfig } from './upstream-config.ts';
 
 /** What every program sees. */

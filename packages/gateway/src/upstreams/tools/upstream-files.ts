@@ -48,7 +48,9 @@ export class UpstreamFiles {
 
   /** Throws ToolFailure when an upstream cannot be like that, or there is one of this name. */
   check(name: string, contents: object): string {
-    const text = dump({ name, ...contents }, { lineWidth: -1 });
+    // The writer knows plain objects only.
+    const plain: unknown = JSON.parse(JSON.stringify({ name, ...contents }));
+    const text = dump(plain, { lineWidth: -1 });
     const { config, problems: mistakes } = this.#parse(`${name}.yaml`, Buffer.from(text));
     const problems =
       config?.endpoint.kind === 'stdio' ? [...mistakes, ...this.#explainProtected(config.endpoint)] : mistakes;

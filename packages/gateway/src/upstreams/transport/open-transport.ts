@@ -12,7 +12,8 @@ import { machineLogin } from '../login/machine-login.ts';
 import type { PersonLogin } from '../login/person-login.ts';
 import type { PackageStore } from '../package-store.ts';
 import type { PlainCalls } from '../plain-calls.ts';
-import { ProgramTransport, ServerEnded } from './program-transport.ts';
+import { ProgramTransport } from './program-transport.ts';
+import { ServerEnded } from './server-ended.ts';
 import type { ServerLogs } from '../server-logs.ts';
 import type { HttpEndpoint, UpstreamConfig } from '../upstream-config.ts';
 

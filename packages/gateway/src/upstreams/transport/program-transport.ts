@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { OutputTail, ProgramNotStarted } from '@sallyport/sandbox';
+import { OutputTail } from '@sallyport/sandbox';
 import type { OpenProgram, Program, ProgramEnd, ProgramOpener, RunOptions } from '@sallyport/sandbox';
 import { redactEnd } from '../../call/redacted.ts';
 import type { Redacted, RedactText } from '../../call/redacted.ts';
@@ -9,6 +9,7 @@ import { makeVisible } from '@sallyport/contract';
 import { LineSplitter } from './line-splitter.ts';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';
 import { PlainCalls } from '../plain-calls.ts';
+import { ServerEnded } from './server-ended.ts';
 
 const tailCharacters = 4000;
 
@@ -174,17 +175,4 @@ function describeEnd({ how }: ProgramEnd, errors: Redacted): Error {
     aborted: () => 'was ended because it did not read what it was sent',
   }[how.kind]();
   return new ServerEnded(`it ${ending}`, makeVisible(errors));
-}
-
-/** The server ended by itself. */
-export class ServerEnded extends ProgramNotStarted {
-  readonly ending: string;
-  /** The end of what it wrote to standard error, without secrets. */
-  readonly stderr: string;
-
-  constructor(ending: string, stderr: string) {
-    super('EXECUTION_ERROR', stderr === '' ? ending : `${ending}: ${stderr}`);
-    this.ending = ending;
-    this.stderr = stderr;
-  }
 }
