@@ -11,32 +11,39 @@ import { readCall } from './read-call.ts';
 /** Calls of one stream that are read and not yet answered. */
 const mostOpen = 256;
 
-export interface CallRunner {
+/** `Written`: how callers get an answer that is not a message. */
+export interface CallRunner<Written = never> {
   /** Rejects with RpcError when the caller cannot be told apart. */
-  readonly run: (call: Submission) => Promise<ExecuteToolResponse>;
+  readonly run: (call: Submission) => Promise<ExecuteToolResponse | Written>;
+  /** An answer of the stream that is not a message. Absent: all of them are. */
+  readonly number?: (number: number, answer: Written) => Written;
   /** What the caller may know of an error. */
   readonly present: (error: unknown) => RpcError;
 }
 
 /** Answers the calls of one stream, each when it is ready. A request without a call cancels the one of its number. */
-export function answerCalls(
+export function answerCalls<Written extends string = never>(
   requests: AsyncIterable<ExecuteToolsRequest>,
   peer: Peer,
-  { run, present }: CallRunner,
-): AsyncIterable<ExecuteToolsResponse> {
+  { run, present, number: giveNumber }: CallRunner<Written>,
+): AsyncIterable<ExecuteToolsResponse | Written> {
   const open = new Map<number, Cancellation>();
   // One listener for all of them: a stream may live for days.
   peer.cancellation.addEventListener('abort', () => {
     for (const cancellation of open.values()) cancellation.abort(peer.cancellation.reason);
   });
 
-  const answer = async (request: ExecuteToolsRequest, signal: Cancellation): Promise<ExecuteToolsResponse> => {
+  const answer = async (
+    request: ExecuteToolsRequest,
+    signal: Cancellation,
+  ): Promise<ExecuteToolsResponse | Written> => {
     const { number, call } = request;
     try {
       if (call === undefined || open.has(number)) throw new RpcError('invalid_argument', taken(number));
       open.set(number, signal);
       if (peer.cancellation.aborted) signal.abort(peer.cancellation.reason);
       const value = await run({ ...readCall(call, peer), ...traceOf(request), signal });
+      if (typeof value === 'string') return giveNumber?.(number, value) ?? value;
       return create(ExecuteToolsResponseSchema, { number, result: { case: 'response', value } });
     } catch (error) {
       const { code, message } = present(error);

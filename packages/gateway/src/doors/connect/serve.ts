@@ -56,14 +56,20 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
     return response;
   };
   const run = async (call: Submission): Promise<ExecuteToolResponse> => present(await ask(call));
+  const runInJson = async (call: Submission): Promise<ExecuteToolResponse | string> => {
+    const answer = await ask(call);
+    return writeSuccess(answer) ?? present(answer);
+  };
 
   const presentFault = (error: unknown): RpcError =>
     presentError(error, 'ExecuteTools', { redact: parts.redact, log: (event) => parts.onFault(event.error) });
 
   const inJson: HandlersInJson<typeof ToolService> = {
-    executeTool: async (request, peer) => {
-      const answer = await ask(readCall(request, peer));
-      return writeSuccess(answer) ?? present(answer);
+    executeTool: (request, peer) => runInJson(readCall(request, peer)),
+
+    executeTools: (requests, peer) => {
+      const number = (given: number, written: string): string => `{"number":${given},"response":${written}}`;
+      return answerCalls(requests, peer, { run: runInJson, number, present: presentFault });
     },
   };
 
@@ -88,7 +94,7 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
       }
     },
 
-    executeTools: (requests, peer) => answerCalls(requests, peer, { run, present: presentFault }),
+    executeTools: (requests, peer) => answerCalls<never>(requests, peer, { run, present: presentFault }),
 
     listAvailableTools: ({ category, tag }, peer) => {
       const session = checkCaller(store, peer);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseStrictJson } from '@sallyport/contract';
 import { parseMessage } from './read-call.ts';
 
 const parse = (body: unknown) => parseMessage(Buffer.from(JSON.stringify(body)));
@@ -27,7 +28,7 @@ test('a plan is its summary and its calls, each with arguments and a reason', ()
 
 test('one call stands in the message itself, several in a list, and a token holds for all', () => {
   const plain = { requestId: '', timeoutMs: 0, dedupeKey: '', confirmBinding: '' };
-  const parsedInput = Object.assign(Object.create(null) as object, { z: 1, b: 2 });
+  const parsedInput = parseStrictJson('{"z":1,"b":2}');
   assert.deepEqual(parse({ type: 'tool.execute', tool: 'a', args: { z: 1, b: 2 }, call_id: '1', wait_ms: 7 }), {
     type: 'tool.execute',
     traceId: '',

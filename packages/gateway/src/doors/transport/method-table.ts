@@ -19,6 +19,8 @@ export interface ServerStreamMethod extends MethodCodec {
 export interface BidiStreamMethod extends MethodCodec {
   readonly kind: 'bidi_streaming';
   readonly run: BidiStreamHandler<Message, Message>;
+  /** As of a unary method. */
+  readonly runInJson?: BidiStreamHandler<Message, Message | string> | undefined;
 }
 
 interface MethodCodec {

@@ -47,7 +47,8 @@ export async function serveConnectDuplex(call: GrpcCall, { method, contentType, 
     opened.onStop = () => requests.end();
     // Sent at once, so that the client knows that it can begin.
     stream.respond({ ':status': 200, 'content-type': contentType });
-    await opened.settle(sendMessages(call, method, method.run(requests, opened), format));
+    const run = format === inJson ? (method.runInJson ?? method.run) : method.run;
+    await opened.settle(sendMessages(call, method, run(requests, opened), format));
   } catch (error) {
     end = { error: describeError(presentError(error, method.path, context)) };
   } finally {

@@ -20,13 +20,17 @@ export type HandlersOf<Service extends DescService> = {
   readonly [Name in keyof Service['method']]: HandlerOf<Service['method'][Name]>;
 };
 
-/** For those unary methods that write answers themselves. */
+/** For those methods that write the JSON of some answers themselves: a text is the answer as the caller gets it. */
 export type HandlersInJson<Service extends DescService> = {
-  readonly [Name in keyof Service['method']]?: UnaryHandler<
-    MessageShape<Service['method'][Name]['input']>,
-    MessageShape<Service['method'][Name]['output']> | string
-  >;
+  readonly [Name in keyof Service['method']]?: InJsonOf<Service['method'][Name]>;
 };
+
+type InJsonOf<Method extends Pick<DescMethod, 'methodKind' | 'input' | 'output'>> = {
+  unary: UnaryHandler<MessageShape<Method['input']>, MessageShape<Method['output']> | string>;
+  server_streaming: never;
+  bidi_streaming: BidiStreamHandler<MessageShape<Method['input']>, MessageShape<Method['output']> | string>;
+  client_streaming: never;
+}[Method['methodKind']];
 
 export type AnyHandler =
   | UnaryHandler<Message, Message>
@@ -40,8 +44,8 @@ export interface ServiceBinding {
   readonly methods: Readonly<Record<string, AnyHandler>>;
   /** At any other door the service does not exist. */
   readonly doors: readonly Door[];
-  /** Unary methods that write the JSON of some answers themselves, by name. Callers in JSON get these. Absent: none does. */
-  readonly inJson?: Readonly<Record<string, UnaryHandler<Message, Message | string>>>;
+  /** See `HandlersInJson`. Callers in JSON get these. Absent: there are none. */
+  readonly inJson?: Readonly<Record<string, unknown>>;
   /** Methods whose answers in JSON have every field, with its default if need be: see `InJson`. Others: as proto3 has it. */
   readonly whole?: 'all' | readonly string[];
 }
@@ -56,6 +60,6 @@ export function bindService<Service extends DescService>(
     service,
     doors,
     methods: methods as unknown as Record<string, AnyHandler>,
-    ...(inJson && { inJson: inJson as unknown as NonNullable<ServiceBinding['inJson']> }),
+    ...(inJson && { inJson }),
   };
 }

@@ -49,14 +49,19 @@ export async function answerInJson(method: UnaryMethod, body: Buffer, peer: Peer
 export interface MessageFormat {
   readonly name: 'binary' | 'json';
   readonly decode: (method: Method, bytes: Buffer) => Message;
-  readonly encode: (method: Method, message: Message) => Uint8Array;
+  /** A text is the JSON of a message already; there is none in binary. */
+  readonly encode: (method: Method, message: Message | string) => Uint8Array;
 }
 
-export const inBinary: MessageFormat = { name: 'binary', decode: decodeBinary, encode: encodeBinary };
+export const inBinary: MessageFormat = {
+  name: 'binary',
+  decode: decodeBinary,
+  encode: (method, message) => encodeBinary(method, message as Message),
+};
 export const inJson: MessageFormat = {
   name: 'json',
   decode: decodeJson,
-  encode: (method, message) => Buffer.from(encodeJson(method, message)),
+  encode: (method, message) => Buffer.from(typeof message === 'string' ? message : encodeJson(method, message)),
 };
 
 function parseJson(bytes: Buffer): JsonValue {

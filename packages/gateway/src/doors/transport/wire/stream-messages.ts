@@ -90,7 +90,7 @@ export function receiveMessages(
 export async function sendMessages(
   { stream }: GrpcCall,
   method: Method,
-  messages: AsyncIterable<Message>,
+  messages: AsyncIterable<Message | string>,
   format: MessageFormat,
 ): Promise<void> {
   for await (const message of messages) {
