@@ -30,8 +30,11 @@ export async function runSallyportBeside(
   place: Place,
   args: readonly string[],
   environment: Record<string, string> = {},
+  /** As this user. Absent: as the one of the tests. */
+  { uid }: { readonly uid?: number } = {},
 ) {
   const child = spawn(process.execPath, [program, ...args], {
+    ...(uid === undefined ? {} : { uid, gid: uid }),
     env: environmentOf(place, environment),
     cwd: place.folder,
     stdio: ['ignore', 'pipe', 'pipe'],

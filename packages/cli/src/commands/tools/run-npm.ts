@@ -81,7 +81,8 @@ export async function runNpm(folder: string, spec: string, { packed }: { readonl
 }
 
 async function run(program: Program, spec: string): Promise<void> {
-  const client = new SpawnerClient();
+  // As the daemon runs programs: where the kernel does not hold limits for this user, they are watched.
+  const client = new SpawnerClient({ enforcement: 'sampled' });
   const leave = new AbortController();
   const onInterrupt = (): void => leave.abort();
   process.on('SIGINT', onInterrupt);
