@@ -45,6 +45,16 @@ test('tools are listed by name, for a mode, by category and by tag', () => {
   assert.deepEqual(names(registry.filterByTag('nothing')), []);
 });
 
+test('a name that rules know and nobody can call is not listed', () => {
+  const onlyName = {
+    ...toolOf({ name: 'upstream.roots' }),
+    explainUnusable: () => refuse('TOOL_NOT_ACCEPTED', 'registry', 'x'),
+  };
+  const registry = registryOf(read, onlyName);
+  assert.deepEqual(names(registry.listForMode('NORMAL')), ['files.read']);
+  assert.ok(registry.find('upstream.roots'));
+});
+
 test('two tools never answer to one name, and who comes second leaves no trace', () => {
   const registry = registryOf(read);
   for (const late of [

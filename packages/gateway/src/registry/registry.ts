@@ -125,7 +125,7 @@ export class Registry {
   }
 
   listForMode(mode: Mode): readonly AnyTool[] {
-    return this.all.filter((tool) => tool.definition.allowedModes.includes(mode));
+    return this.all.filter((tool) => tool.definition.allowedModes.includes(mode) && !isOnlyName(tool));
   }
 
   filterByCategory(category: string): readonly AnyTool[] {
@@ -227,4 +227,9 @@ export function isCallable(tool: AnyTool): boolean {
 
 export function isVisible(tool: AnyTool, principal: Principal): boolean {
   return tool.definition.audience !== 'operator' || principal === 'operator';
+}
+
+/** Rules know it by this name, and nobody can ever call it. */
+export function isOnlyName({ definition, explainUnusable }: AnyTool): boolean {
+  return definition.origin === undefined && explainUnusable?.() !== undefined;
 }

@@ -60,6 +60,7 @@ const ruleArbitrary: fc.Arbitrary<Rule> = fc.record(
     access: subset(accesses),
     commands: subset(['git *', 'git status', 'git "status" *', 'rm *', '*', 'g* status', "'git'"]),
     hosts: subset(['a.c', '*.a.c', 'A.C:8443', '*']),
+    exceptHosts: subset(['a.c', '*.a.c']),
     gitOperations: subset(['DIFF', 'diff', 'PU*']),
     providers: subset(['Open*', 'Local', 'local']),
     models: subset(['m1', 'M1', 'm*']),

@@ -73,6 +73,11 @@ const covered: readonly (readonly [outer: string, inner: string, isCovered: bool
     'effect: allow, tools: [files.read], paths: [/a]',
     false,
   ],
+  [
+    "effect: require_approval, tools: [web.fetch], hosts: ['*'], except_hosts: [a.c]",
+    'effect: allow, tools: [web.fetch], hosts: [a.c]',
+    false,
+  ],
   ['effect: deny, tools: [files.read], shadow: true', 'effect: allow, tools: [files.read]', false],
 ];
 

@@ -10,7 +10,7 @@ import type { Rule } from './rule.ts';
 
 /** Something in the rules that is probably not meant. They work all the same. */
 export interface Finding {
-  readonly kind: 'idle-rule' | 'covered-rule' | 'unreachable-tool' | 'other-category';
+  readonly kind: 'idle-rule' | 'covered-rule' | 'unreachable-tool' | 'other-category' | 'unread-file';
   /** Absent: no single rule is to blame. */
   readonly rule?: RuleReference;
   readonly tool?: string;
@@ -41,6 +41,8 @@ function findIdle({ rule, reference, coversTool, modes }: CompiledRule, tools: r
   ];
   // A rule about all tools of an origin is for those that may come.
   if (named.length === 0 && rule.origins !== undefined && rule.tools.includes('*')) return [];
+  // What coding agents do by themselves is no tool of the gate.
+  if (named.length === 0 && rule.origins?.includes('client') === true) return [];
   if (named.length === 0) return idle(`there is no tool ${rule.tools.join(', ')}`);
   if (rule.effect !== 'deny' && !named.some(({ allowedModes }) => allowedModes.some((mode) => modes.has(mode)))) {
     return idle('none of its tools can be used in its modes');
@@ -120,6 +122,7 @@ function includesCircumstances(outer: Rule, inner: Rule): boolean {
 
 function includesThings(outer: Rule, inner: Rule): boolean {
   if (outer.exceptPaths !== undefined && !isDeepStrictEqual(outer.exceptPaths, inner.exceptPaths)) return false;
+  if (outer.exceptHosts !== undefined && !isDeepStrictEqual(outer.exceptHosts, inner.exceptHosts)) return false;
   if (!(inner.access ?? accesses).every((access) => (outer.access ?? accesses).includes(access))) return false;
   // A rule about access alone is one about all paths.
   const looksAtPaths = outer.paths !== undefined || outer.access !== undefined || outer.exceptPaths !== undefined;

@@ -89,12 +89,13 @@ function compileNames(patterns: readonly string[]): (name: string) => boolean {
  * same, such as another case of the letters. So a rule can err on the closed side only.
  */
 function compileConditions(rule: Rule): Conditions {
-  const { effect, commands, hosts, gitOperations, providers, models, apps } = rule;
+  const { effect, commands, gitOperations, providers, models, apps } = rule;
   const path = compilePaths(rule);
+  const host = compileHosts(rule);
   return {
     ...(path === undefined ? {} : { path }),
     ...(commands === undefined ? {} : { command: compileAny(commands.map(compileCommandPattern)) }),
-    ...(hosts === undefined ? {} : { host: compileHosts(hosts, effect) }),
+    ...(host === undefined ? {} : { host }),
     ...(gitOperations === undefined
       ? {}
       : { gitOperation: compileNames(gitOperations.map((name) => name.toUpperCase())) }),
@@ -131,8 +132,18 @@ function compileAlike(patterns: readonly string[]): ClaimMatcher {
     lowered(path.lowered) || (path.folded !== undefined && (folded ??= inSpelling('folded'))(path.folded));
 }
 
-function compileHosts(texts: readonly string[], effect: Rule['effect']): (host: HostPattern) => boolean {
-  const compare = effect === 'allow' ? containsHost : overlapsHost;
+function compileHosts({ effect, hosts, exceptHosts }: Rule): Conditions['host'] {
+  if (hosts === undefined && exceptHosts === undefined) return undefined;
+  const opens = effect === 'allow';
+  const covers = compileHostList(hosts ?? ['*'], opens ? containsHost : overlapsHost);
+  const excepts = exceptHosts && compileHostList(exceptHosts, opens ? overlapsHost : containsHost);
+  return (host) => covers(host) && (excepts === undefined || !excepts(host));
+}
+
+function compileHostList(
+  texts: readonly string[],
+  compare: (pattern: HostPattern, host: HostPattern) => boolean,
+): (host: HostPattern) => boolean {
   const patterns = texts
     .map((text) => (text === '*' ? everyHost : parseHost(text)))
     .filter((host) => host !== undefined);

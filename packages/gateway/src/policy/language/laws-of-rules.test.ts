@@ -57,6 +57,7 @@ const ruleArbitrary: fc.Arbitrary<Rule> = fc.record(
     origins: subset(origins),
     commands: subset(['git *', 'git status', 'rm *', '*']),
     hosts: subset(['a.c', '*.a.c', 'a.c:8443', '*']),
+    exceptHosts: subset(['a.c', '*.a.c', 'a.c:8443']),
     gitOperations: subset(['DIFF', 'PU*']),
     providers: subset(['Open*', 'local']),
     models: subset(['m1', 'm*']),

@@ -38,6 +38,7 @@ export const ruleKeys = [
   'access',
   'commands',
   'hosts',
+  'except_hosts',
   'git_operations',
   'providers',
   'models',
@@ -133,6 +134,7 @@ function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlRea
     items(key, (item) => reader.readOneOf(item, key, allowed));
   const names = (key: Key) => items(key, (item) => reader.readString(item, key));
   const paths = (key: Key) => items(key, (item) => readPathPattern(item, key, reader));
+  const hosts = (key: Key) => items(key, (item) => readHostPattern(item, reader));
   if (fields.within !== undefined && fields.after === undefined) {
     reader.note(fields.within, 'within goes with after only');
   }
@@ -145,7 +147,8 @@ function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlRea
     exceptPaths: paths('except_paths'),
     access: oneOf('access', accesses),
     commands: items('commands', (item) => readCommandPattern(item, reader)),
-    hosts: items('hosts', (item) => readHostPattern(item, reader)),
+    hosts: hosts('hosts'),
+    exceptHosts: hosts('except_hosts'),
     gitOperations: items('git_operations', (item) => readGitOperation(item, reader)),
     providers: names('providers'),
     models: names('models'),

@@ -84,6 +84,7 @@ const toolsMistakes: readonly Mistakes[] = [
   ['two bad paths', ruleWith('paths: [▸"/{a,b}", ▸7]'), /^this pattern has a "\{"/, /^paths must be text/],
   ['NUL in a path', ruleWith('paths: [▸"/a\\0"]'), /^this pattern contains a control character$/],
   ['a bad exception', ruleWith('except_paths: [▸"~/x"]'), /^this pattern starts with "~"; write \$HOME/],
+  ['a bad exception of hosts', ruleWith('except_hosts: [▸"http://a.c"]'), /^a host is named like/],
   ['another word for waived', ruleWith('approval: ▸none'), /^approval must be one of waived, waived_below_high$/],
   [
     'a waiver of a denial',

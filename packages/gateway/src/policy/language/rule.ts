@@ -35,6 +35,8 @@ export interface Rule extends ValuesOf<typeof circumstanceKeys> {
   /** Patterns of words. Absent, as in the lists below: the rule does not look at things of this kind. */
   readonly commands?: readonly string[];
   readonly hosts?: readonly string[];
+  /** Hosts that the rule leaves alone. Absent: none. */
+  readonly exceptHosts?: readonly string[];
   readonly gitOperations?: readonly string[];
   readonly providers?: readonly string[];
   readonly models?: readonly string[];

@@ -20,7 +20,7 @@ import { entryLimitKeys, toolEntryKeys } from './read-tool-entries.ts';
 import { memberKeys, roleKeys, rolesKeys } from '../judge/role-book.ts';
 import { builtInRules } from '../judge/rule-judge.ts';
 import { effects, origins } from './rule.ts';
-import { ask, fakeTool, rulesOf, world } from '../test-world.ts';
+import { ask, fakeTool, rulesOf, world, writeRules } from '../test-world.ts';
 
 const folder = resolve(import.meta.dirname, '../../../../../config/governance');
 const rules = loadRules({ ...world, folder });
@@ -318,4 +318,36 @@ test('what the shipped file says about anomalies also holds for files that say n
       [[['permissions.grant'], ['shell.run']], 5],
     ],
   );
+});
+
+test('hosts and models are opened as the comments and the pages about them say', () => {
+  const shipped = readFileSync(join(folder, 'tools.yaml'), 'utf8');
+  // What the pages have people write: a rule of their own, and a line in the rule that asks.
+  const own = `rules:
+  - { id: documentation, effect: allow, tools: [web.fetch, http.get], hosts: [docs.example.com, '*.wiki.example.com'] }
+  - { id: small-model, effect: allow, tools: [inference.call], providers: [local], models: ['small-*'] }
+`;
+  const addLine = (text: string, id: string, line: string): string => {
+    const parts = text.split(`  - id: ${id}\n`);
+    assert.equal(parts.length, 2, id);
+    return parts.join(`  - id: ${id}\n    ${line}\n`);
+  };
+  let text = shipped.replace(/^rules:\n/m, own);
+  text = addLine(text, 'web-read', "except_hosts: [docs.example.com, '*.wiki.example.com']");
+  text = addLine(text, 'inference', 'providers: [anthropic]');
+  text = text.replace('      - { tool: web.search }\n', '');
+  const opened = loadRules({ ...world, folder: writeRules({ tools: text }) });
+  const asked = (question: Question): string => opened.judge(question).effect;
+  const model = (provider: string, name: string): Question => ({
+    ...ask(fakeTool('inference.call', { scopes: ['network'] }), []),
+    resources: { paths: [], hosts: ['models.example.com:443'], provider, model: name },
+  });
+  assert.equal(asked(askHost('web.fetch', 'docs.example.com:443')), 'allow');
+  assert.equal(asked(askHost('http.get', 'a.wiki.example.com:443')), 'allow');
+  assert.equal(asked(askHost('web.fetch', 'docs.example.com:8443')), 'require_approval');
+  assert.equal(asked(askHost('web.fetch', 'example.com:443')), 'require_approval');
+  assert.equal(asked(askHost('http.post', 'docs.example.com:443')), 'require_approval');
+  assert.equal(asked(model('local', 'small-1')), 'allow');
+  assert.equal(asked(model('local', 'large-1')), 'deny');
+  assert.equal(asked(model('anthropic', 'large-1')), 'require_approval');
 });

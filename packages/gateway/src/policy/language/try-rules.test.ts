@@ -83,6 +83,7 @@ const conditions = {
   access: subset(accesses),
   commands: subset(['git *', 'rm x']),
   hosts: subset(['a.c', '*']),
+  exceptHosts: subset(['a.c', 'b.c']),
 };
 /** Rules with up to three conditions, of any kind. */
 const anyRule: fc.Arbitrary<Rule> = fc

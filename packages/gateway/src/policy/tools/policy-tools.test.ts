@@ -114,6 +114,20 @@ const namesOf = (calls: unknown): string[] =>
     ({ tool, was, would }) => `${tool} ${was?.effect} → ${would?.effect} (${would?.ruleId})`,
   );
 
+test('a file beside the rules that nobody reads is named, and so is no rule about what clients do by themselves', async (t) => {
+  const own = '\n  - { id: edits, effect: allow, tools: [client.edit], origins: [client] }';
+  const { call, folder } = await openPolicy(t, `${allowReading}${own}`);
+  const found = async () => (await call('check'))['findings'] as { kind: string; message: string }[];
+  const kinds = async () => new Set((await found()).map(({ kind }) => kind));
+  assert.deepEqual(await kinds(), new Set(['unreachable-tool']));
+  for (const name of ['own.yaml', 'providers.yaml', 'notes.txt']) writeFileSync(join(folder, name), 'version: 1\n');
+  const unread = (await found()).filter(({ kind }) => kind === 'unread-file');
+  assert.deepEqual(
+    unread.map(({ message }) => message.split('.')[0]),
+    ['The file "own'],
+  );
+});
+
 test('recorded calls are decided again by rules that the caller sends along', async (t) => {
   const { call, record, rules } = await openPolicy(t, allowReading);
   await record({ path: 'a.txt' });

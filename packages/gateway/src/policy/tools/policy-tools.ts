@@ -3,6 +3,8 @@ import { ConfigError } from '../../call/fault.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import { isOnlyName } from '../../registry/registry.ts';
+import { findUnread } from '../files/find-unread.ts';
 import { shadowTool } from '../replay/count-shadow.ts';
 import { replayTool } from '../replay/replay-calls.ts';
 import { testTool } from '../replay/test-cases.ts';
@@ -58,7 +60,8 @@ function checkTool({ rules, registry }: PolicyToolParts) {
     answers: PolicyCheckSchema,
     run: (args: RulesArgument) => {
       const { hash, count, check } = chooseRules(rules, args);
-      return { hash, count, findings: check(registry.all.map(({ definition }) => definition)) };
+      const tools = registry.all.filter((tool) => !isOnlyName(tool)).map(({ definition }) => definition);
+      return { hash, count, findings: [...check(tools), ...findUnread(rules.inspect().folder)] };
     },
     summarize: (_args, { findings }) => spellCount(findings.length, 'finding'),
   });
