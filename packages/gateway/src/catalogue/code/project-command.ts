@@ -122,7 +122,7 @@ export function runCommand(
 export function noneFound(what: string, known: readonly string[]): ToolRefused {
   return new ToolRefused(
     refuse('INVALID_ARGUMENTS', 'project', `The folder has no ${what} that the gate knows: ${known.join(', ')}.`, {
-      remedy: 'Name the folder of the project in path.',
+      remedy: `Name the folder of the project in path. If that is the folder, the ${what} of the project is not installed there.`,
     }),
   );
 }

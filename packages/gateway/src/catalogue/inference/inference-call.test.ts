@@ -188,6 +188,18 @@ test('a call that could use more than is left of a budget does not leave the gat
   assert.ok(!('cost_micros' in (await ask({}, { model: 'unpriced' }))));
 });
 
+test('nobody is asked about a call that the budget cannot pay for', async () => {
+  using model = new TestModel('openai', 9);
+  const { session } = model.workspace;
+  const args = { provider: 'openai', prompt: 'x', max_tokens: 1000 };
+  const preview = (budget: object, name = 'priced') =>
+    model.workspace.preview(model.tool, { ...args, model: name }, { session: { ...session, budget } });
+  await assert.rejects(preview({ costMicros: 10 }), endsWith('BUDGET_EXCEEDED'));
+  await assert.rejects(preview({ tokens: 10 }), endsWith('BUDGET_EXCEEDED'));
+  await assert.rejects(preview({ costMicros: 10 }, 'unpriced'), endsWith('LIMIT_UNENFORCEABLE'));
+  assert.match((await preview({ costMicros: 1_000_000 })).summary, /^Send 1 byte/);
+});
+
 test('calls at the same time do not spend the same money twice', async () => {
   const options = optionsOf();
   await using server = await serve(servers.openai(options));

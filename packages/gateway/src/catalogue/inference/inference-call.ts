@@ -113,7 +113,12 @@ export function inferenceCall(parts: InferenceParts): AnyTool {
     preview: async (args, context) => {
       const { provider, price } = chosen(args);
       const given = read(args);
-      return previewCall(given, provider, price, await readPrompts(given, context));
+      const prompts = await readPrompts(given, context);
+      // Nobody is asked about a call that the budget cannot pay for.
+      const session = (await parts.readSession(context.session.id)) ?? context.session;
+      const refusal = holds.check(session, mostTokens(given, prompts), price);
+      if (refusal !== undefined) throw new ToolRefused(refusal);
+      return previewCall(given, provider, price, prompts);
     },
     run: async (args, context) => {
       const { provider, price } = chosen(args);

@@ -29,13 +29,23 @@ export class SpendingHolds {
 
   /** A refusal, or what gives the hold back. */
   take(session: Session, most: TokenUse, price: ModelPrice | undefined): Refusal | (() => void) {
+    const refusal = this.check(session, most, price);
+    if (refusal !== undefined) return refusal;
+    const { id } = session;
+    const wanted = spendingOf(most, price);
+    const held = this.#heldBy(id);
+    this.#held.set(id, { tokens: held.tokens + wanted.tokens, costMicros: held.costMicros + wanted.costMicros });
+    return () => this.#giveBack(id, wanted);
+  }
+
+  /** Why the call would be refused now. Undefined: it would not be. Holds nothing. */
+  check(session: Session, most: TokenUse, price: ModelPrice | undefined): Refusal | undefined {
     const { id, lease } = session;
     const budgets = [
       ['session', session.budget, session.spent],
       ['lease', lease.budget, lease.spent],
     ] as const;
-    const costMicros = costMicrosOf(most, price);
-    if (costMicros === undefined && budgets.some(([, budget]) => budget.costMicros !== undefined)) {
+    if (price === undefined && budgets.some(([, budget]) => budget.costMicros !== undefined)) {
       return refuse(
         'LIMIT_UNENFORCEABLE',
         'budget',
@@ -46,14 +56,15 @@ export class SpendingHolds {
         },
       );
     }
-    const wanted: ModelSpending = { tokens: most.inputTokens + most.outputTokens, costMicros: costMicros ?? 0 };
-    const held = this.#held.get(id) ?? { tokens: 0, costMicros: 0 };
     for (const [of, budget, spent] of budgets) {
-      const over = findOver(budget, spent, held, wanted);
+      const over = findOver(budget, spent, this.#heldBy(id), spendingOf(most, price));
       if (over !== undefined) return tooMuch(of, over);
     }
-    this.#held.set(id, { tokens: held.tokens + wanted.tokens, costMicros: held.costMicros + wanted.costMicros });
-    return () => this.#giveBack(id, wanted);
+    return undefined;
+  }
+
+  #heldBy(id: string): ModelSpending {
+    return this.#held.get(id) ?? { tokens: 0, costMicros: 0 };
   }
 
   #giveBack(id: string, wanted: ModelSpending): void {
@@ -63,6 +74,10 @@ export class SpendingHolds {
     if (left.tokens <= 0 && left.costMicros <= 0) this.#held.delete(id);
     else this.#held.set(id, left);
   }
+}
+
+function spendingOf(most: TokenUse, price: ModelPrice | undefined): ModelSpending {
+  return { tokens: most.inputTokens + most.outputTokens, costMicros: costMicrosOf(most, price) ?? 0 };
 }
 
 interface Over {

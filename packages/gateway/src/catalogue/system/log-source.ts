@@ -19,12 +19,15 @@ export const usualPlaces: LogPlaces = {
 export interface FoundLogs {
   readonly source: LogSource;
   readonly paths: readonly string[];
-  /** Absent: it is there. */
-  readonly isMissing?: true;
 }
 
-/** Finds the log of this machine, or the one that was asked for. If there is none, the path where it would be. */
-export function findLogs(wanted: LogSource | 'auto', places: LogPlaces): FoundLogs {
+/** There is none; `paths` is where it would be. */
+export interface MissingLogs extends FoundLogs {
+  readonly lookedAt: readonly string[];
+}
+
+/** Finds the log of this machine, or the one that was asked for. */
+export function findLogs(wanted: LogSource | 'auto', places: LogPlaces): FoundLogs | MissingLogs {
   const candidates = wanted === 'auto' ? logSources : [wanted];
   for (const source of candidates) {
     const paths = places[source].filter((path) => (source === 'syslog' ? existsSync(path) : hasEntries(path)));
@@ -32,7 +35,7 @@ export function findLogs(wanted: LogSource | 'auto', places: LogPlaces): FoundLo
     if (paths.length > 0) return { source, paths: source === 'syslog' ? paths.slice(0, 1) : paths.map(realPath) };
   }
   const [source = 'journal'] = candidates;
-  return { source, paths: places[source].slice(0, 1), isMissing: true };
+  return { source, paths: places[source].slice(0, 1), lookedAt: candidates.flatMap((each) => places[each]) };
 }
 
 function realPath(path: string): string {

@@ -9,7 +9,7 @@ import { failureFrom } from '../files/failure-from.ts';
 import { readBytes } from '../files/file-bytes.ts';
 import { priorities } from './log-entry.ts';
 import type { LogFilter, ReadEntry } from './log-entry.ts';
-import type { FoundLogs } from './log-source.ts';
+import type { FoundLogs, MissingLogs } from './log-source.ts';
 import { parseJournalLine, parseMacLine, parseSyslogLine } from './parse-log-lines.ts';
 
 /** How much of the end of a file is looked at. */
@@ -24,14 +24,19 @@ export interface ReadLog {
   readonly isCut: boolean;
 }
 
-export function readLog(logs: FoundLogs, question: LogFilter, context: ToolContext): Promise<ReadLog> {
-  if (logs.isMissing === true) {
-    throw new ToolFailure('NOT_FOUND', `This machine keeps no ${logs.source} log where the gate looks for it.`);
-  }
+export function readLog(logs: FoundLogs | MissingLogs, question: LogFilter, context: ToolContext): Promise<ReadLog> {
+  if ('lookedAt' in logs) throw missing(logs);
   if (logs.source === 'syslog') return readSyslog(logs.paths[0] ?? '', context);
   const isJournal = logs.source === 'journal';
   const argv = isJournal ? journalCommand(logs.paths, question) : macCommand(question);
   return readWith(argv, isJournal ? parseJournalLine : parseMacLine, logs, context);
+}
+
+export function missing({ lookedAt }: MissingLogs): ToolFailure {
+  return new ToolFailure(
+    'NOT_FOUND',
+    `There is no such log on this machine. The gate looks for it in: ${lookedAt.join(', ')}.`,
+  );
 }
 
 async function readSyslog(path: string, context: ToolContext): Promise<ReadLog> {
@@ -100,7 +105,8 @@ async function readWith(
   if (how.kind !== 'exited' || (how.code !== 0 && stdout.totalBytes === 0)) {
     const said = redactEnd(stderr.bytes.toString('utf8'), 300, context.redact).trim();
     throw new ToolFailure('EXECUTION_ERROR', `The ${source} log could not be read. ${said}`, {
-      forOperators: 'The user that runs the daemon must be able to read the log, and the rules must allow its folder.',
+      forOperators:
+        'The user that runs the daemon must be able to read the log: most systems let members of the group systemd-journal or adm. The rules must allow its folder.',
     });
   }
   const lines = stdout.bytes.toString('utf8').split('\n');

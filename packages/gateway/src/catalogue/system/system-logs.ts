@@ -8,7 +8,7 @@ import { entrySchema, fitsFilter, presentEntry, priorities } from './log-entry.t
 import type { Priority } from './log-entry.ts';
 import { findLogs, logSources, usualPlaces } from './log-source.ts';
 import type { LogPlaces, LogSource } from './log-source.ts';
-import { readLog } from './read-log.ts';
+import { missing, readLog } from './read-log.ts';
 
 interface LogArguments {
   readonly source: LogSource | 'auto';
@@ -83,7 +83,10 @@ export function systemLogs(places: LogPlaces = usualPlaces): AnyTool {
       return { paths: paths.map((path) => ({ path, access: 'read' })) };
     },
     preview: (args) => {
-      const { source, paths } = findLogs(args.source, places);
+      const logs = findLogs(args.source, places);
+      // Nobody is asked about a log that is not there.
+      if ('lookedAt' in logs) throw missing(logs);
+      const { source, paths } = logs;
       const about = [args.program, args.priority, args.contains].filter((part) => part !== undefined).join(', ');
       const summary = `Read the ${source} log of the last ${spellCount(args.since_minutes, 'minute')}`;
       return { ...looksAt(about === '' ? summary : `${summary}: ${about}`), detail: `${paths.join('\n')}\n` };

@@ -135,6 +135,8 @@ test('the rules decide about the file, and a log that is not there is told', asy
   workspace.put('forbidden-log', 'x');
   await assert.rejects(workspace.call(openLogs(workspace, 'forbidden-log'), {}), endsWith('NO_RULE_ALLOWS'));
   await assert.rejects(workspace.call(openLogs(workspace), { source: 'syslog' }), endsWith('NOT_FOUND'));
+  // Before a person is asked, and with the places where it was looked for.
+  await assert.rejects(workspace.preview(openLogs(workspace), { source: 'syslog' }), /looks for it in: .*syslog/);
   workspace.put('syslog', '');
   await assert.rejects(workspace.call(openLogs(workspace), { priority: 'err' }), endsWith('INVALID_ARGUMENTS'));
 });

@@ -44,7 +44,11 @@ async function findSession(id: string, caller: Session, { store }: ExportParts):
     if (id === '' || id === caller.id) return caller;
     throw new RpcError('permission_denied', 'An agent exports its own tools only.');
   }
-  if (id === '') throw new RpcError('invalid_argument', 'Say whose tools to export: give the id of a session.');
+  if (id === '')
+    throw new RpcError(
+      'invalid_argument',
+      'Say whose tools to export: give the id of a session (--session at the command line; `sallyport session list` shows them).',
+    );
   const session = await store.readSession(id);
   if (session?.principal === 'agent' && session.status === 'active') return session;
   throw new RpcError(
