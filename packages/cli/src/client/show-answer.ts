@@ -18,14 +18,19 @@ export function showAnswer(
     context.terminal.print(visibleJson(answerToJson(answer)));
     return exitCodeOfStatus[status];
   }
-  const { note, paintNote } = context.terminal;
-  for (const warning of answer.warnings ?? []) note(`${paintNote('yellow', 'Warning')}  ${makeVisibleLine(warning)}`);
+  const { note } = context.terminal;
+  for (const warning of answer.warnings ?? []) note(...renderWarning(makeVisibleLine(warning), context.terminal));
   const kept = keptOf(answer);
   if (kept !== undefined) showKept(kept, context);
   else if (status === 'success') showSuccess(outputOf(answer));
   else if (answer.denied !== undefined) showDenial(answer, answer.denied, context);
   else showError(answer, context);
   return exitCodeOfStatus[status];
+}
+
+function renderWarning(text: string, { paintNote, columns }: CommandContext['terminal']): string[] {
+  const [first = '', ...others] = renderFields([['Warning', text]], columns, '');
+  return [first.replace('Warning', paintNote('yellow', 'Warning')), ...others];
 }
 
 function showKept(
@@ -59,10 +64,15 @@ function showDenial(
   note(`${heading}  ${makeVisibleLine(tool)}`);
   note(
     ...renderFields(
-      fields.map(([label, value]) => [label, makeVisibleLine(value)]),
+      fields.map(([label, value]) => [label, visibleLines(value)]),
       columns,
     ),
   );
+}
+
+/** Mistakes in a file, and what a program wrote before it failed, have lines. */
+function visibleLines(text: string): string {
+  return text.split('\n').map(makeVisibleLine).join('\n');
 }
 
 function showError(
@@ -81,8 +91,7 @@ function showError(
   note(`${paintNote('red', 'Failed')}  ${makeVisibleLine(tool)}`);
   note(
     ...renderFields(
-      // What a program wrote before it failed has lines.
-      fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
+      fields.map(([label, value]) => [label, visibleLines(value)]),
       columns,
     ),
   );

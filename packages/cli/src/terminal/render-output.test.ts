@@ -35,6 +35,32 @@ test('groups of values are indented below their name, and a few numbers stand in
   assert.equal(render({ gate: { mode: 'NORMAL' } }), 'gate:\n  mode  NORMAL');
 });
 
+test('like things that hold lists, or that a table has no room for, stand one below the other', () => {
+  const processes = [
+    { name: 'node', matches: [{ pid: 1 }, { pid: 20 }] },
+    { name: 'none', matches: [] },
+  ];
+  assert.equal(
+    render({ scope: 'all', processes }),
+    'scope  all\n\nprocesses:\n  name  node\n  matches:\n  pid\n  1\n  20\n\n  name  none\n  matches:\n  (none)',
+  );
+  const long = 'x '.repeat(45).trim();
+  const checks = [{ name: 'limits', message: long, remedy: 'Do it.' }];
+  const lines = render({ checks }).split('\n');
+  assert.ok(lines.every((line) => line.length <= 80) && lines.at(-1) === '  remedy   Do it.', lines.join('\n'));
+});
+
+test('rows of a database stand under the names of their columns', () => {
+  const columns = [{ name: 'id', type: 'int4' }, { name: 'note' }];
+  const rows = [
+    [1, null],
+    [20, 'two'],
+  ];
+  assert.equal(render({ truncated: false, columns, rows }), 'truncated  false\n\nrows:\nid  note\n1   null\n20  two');
+  assert.match(render({ columns, rows: [] }), /columns:\nname  type\n/);
+  assert.match(render({ columns: [{ name: 'a' }, { name: 'a' }], rows }), /^columns:/);
+});
+
 test('everything else is JSON, and nothing from a tool reaches the terminal as a control character', () => {
   assert.equal(render([1, { a: [2] }]), JSON.stringify([1, { a: [2] }], null, 2));
   const hostile = {

@@ -1,5 +1,6 @@
 import { renderFields, renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { textWidth } from './text-width.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -11,8 +12,9 @@ const deepest = 4;
 const indent = '  ';
 
 /**
- * What a tool returned, for a person: single values beside their names, lists of like things as tables, groups of values
- * indented below their name, long text as it is. Anything else stays JSON. All of it is text from outside.
+ * What a tool returned, for a person: single values beside their names, lists of like things as tables where those fit
+ * and one below the other where not, groups of values indented below their name, rows of a database under the names of
+ * their columns, long text as it is. Anything else stays JSON. All of it is text from outside.
  */
 export function renderOutput(output: unknown, terminal: Terminal): string[] {
   if (typeof output === 'string') return renderText(output, terminal);
@@ -20,7 +22,7 @@ export function renderOutput(output: unknown, terminal: Terminal): string[] {
 }
 
 function renderGroup(output: Fields, terminal: Terminal, depth: number): string[] {
-  const entries = Object.entries(output);
+  const entries = Object.entries(nameColumns(output));
   if (entries.length === 0) return ['(nothing)'];
   const short = entries.filter(([, value]) => isShort(value));
   const lines = renderFields(
@@ -44,21 +46,44 @@ function renderLong(value: unknown, terminal: Terminal, depth: number): string[]
   if (!Array.isArray(value)) return [visibleJson(value, 2)];
   if (value.length === 0) return ['(none)'];
   if (value.every((item) => typeof item === 'string')) return value.map(makeVisibleLine);
-  return renderRows(value, terminal) ?? [visibleJson(value, 2)];
+  return renderRows(value, terminal, depth) ?? renderItems(value, terminal, depth) ?? [visibleJson(value, 2)];
+}
+
+/** Undefined when the items are not groups of values. */
+function renderItems(items: readonly unknown[], terminal: Terminal, depth: number): string[] | undefined {
+  if (depth >= deepest || !items.every(isFields)) return undefined;
+  return items.flatMap((item, at) => {
+    const lines = renderGroup(item, terminal, depth + 1).map(indentLines);
+    return at === 0 ? lines : ['', ...lines];
+  });
+}
+
+/** Rows of cells become like things, where there is a list that says what each column is called. */
+function nameColumns(output: Fields): Fields {
+  const { columns, rows, ...rest } = output;
+  if (!Array.isArray(columns) || !Array.isArray(rows) || rows.length === 0) return output;
+  const names = columns.map((column) => (isFields(column) ? column['name'] : undefined));
+  const isNamed = names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
+  if (!isNamed || !rows.every((row) => Array.isArray(row) && row.length === names.length)) return output;
+  const named = rows.map((row) => Object.fromEntries(names.map((name, at) => [name, (row as unknown[])[at]])));
+  return { ...rest, rows: named };
 }
 
 function indentLines(text: string): string {
   return text.replaceAll(/^/gm, indent);
 }
 
-/** Undefined when the items are not alike enough for a table. */
-function renderRows(items: readonly unknown[], terminal: Terminal): string[] | undefined {
+/** Undefined when the items are not alike enough for a table, or when it would be wider than the terminal. */
+function renderRows(items: readonly unknown[], terminal: Terminal, depth: number): string[] | undefined {
   if (!items.every((item) => isFields(item) && Object.values(item).every(isShort))) return undefined;
   const rows = items as readonly Fields[];
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (names.length > mostTableColumns) return undefined;
   const cells = rows.map((row) => names.map((name) => (name in row ? spellShort(row[name]) : '')));
-  const [header = '', ...body] = renderTable([names.map(makeVisibleLine), ...cells], terminal.columns);
+  const room = terminal.columns - indent.length * depth;
+  const [header = '', ...body] = renderTable([names.map(makeVisibleLine), ...cells], room);
+  // The last column is cut, but not to nothing.
+  if ([header, ...body].some((line) => textWidth(line) > room)) return undefined;
   return [terminal.paint('dim', header), ...body];
 }
 

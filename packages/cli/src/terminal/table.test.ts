@@ -29,6 +29,20 @@ test('a last column that has no room goes below the others', () => {
   ]);
 });
 
+test('cells that have no room beside each other keep their indent, and are not aligned with others', () => {
+  const rows = [
+    ['', 'source', '"auto" | "journal" | "syslog"', '= "auto"', 'Which log to read.'],
+    ['', 'n', 'integer', '', ''],
+  ];
+  assert.deepEqual(renderWrappedTable(rows, 30), [
+    '  source "auto" |',
+    '      "journal" | "syslog" =',
+    '      "auto"',
+    '      Which log to read.',
+    '  n  integer',
+  ]);
+});
+
 test('columns that can be spared are left out where the lines would be too long, and only as many as need be', () => {
   const rows = [
     ['TOOL', 'VERSION', 'CALLS', 'P99'],

@@ -17,12 +17,14 @@ export function renderTable(rows: readonly (readonly string[])[], columns: numbe
 
 /** The same, with the last column wrapped beside the others instead of cut, or below them where it has no room. */
 export function renderWrappedTable(rows: readonly (readonly string[])[], columns: number): string[] {
-  const widths = measureColumns(rows);
+  const measured = measureColumns(rows);
+  const isCrowded = measured.slice(0, -1).reduce((sum, each) => sum + each + gap, 0) > columns;
   return rows.flatMap((row) => {
-    const start = padCells(row, widths);
+    // Where not even they have room, they are not aligned.
+    const start = padCells(row, isCrowded ? row.map(textWidth) : measured);
     const last = row.at(-1) ?? '';
     const room = columns - textWidth(start);
-    if (room < Math.min(textWidth(last), Math.max(leastRoom, longestWord(last))))
+    if (isCrowded || room < Math.min(textWidth(last), Math.max(leastRoom, longestWord(last))))
       return renderStacked(start, last, columns);
     return wrapWords(last, Math.max(room, 1)).map((line, at) =>
       `${at === 0 ? start : padText('', textWidth(start))}${line}`.trimEnd(),
@@ -33,8 +35,16 @@ export function renderWrappedTable(rows: readonly (readonly string[])[], columns
 /** Where the columns leave no room for the last one, it goes below them. */
 function renderStacked(start: string, last: string, columns: number): string[] {
   const head = start.trimEnd();
-  const below = wrapWords(last, columns - stackedIndent.length).map((line) => `${stackedIndent}${line}`);
-  return [...(textWidth(head) <= columns ? [head] : wrapWords(head, columns)), ...below];
+  const indented = (text: string): string[] =>
+    wrapWords(text, columns - stackedIndent.length).map((line) => `${stackedIndent}${line}`);
+  if (textWidth(head) <= columns) return [head, ...(last === '' ? [] : indented(last))];
+  const [, margin = '', words = ''] = /^(\s*)(.*)$/.exec(head) ?? [];
+  const [first = '', ...others] = wrapWords(words, columns - stackedIndent.length);
+  return [
+    `${margin}${first}`,
+    ...others.map((line) => `${stackedIndent}${line}`),
+    ...(last === '' ? [] : indented(last)),
+  ];
 }
 
 function longestWord(text: string): number {

@@ -58,7 +58,8 @@ export const sessionCommands = [
     arguments: { sessionId: word('session-id') },
     tool: 'sessions.show',
     print: ({ session = {}, lease = {} }: GetSessionResponseJson, context) => {
-      showFields(session, context);
+      // It is shown by itself.
+      showFields(Object.fromEntries(Object.entries(session).filter(([field]) => field !== 'lease')), context);
       context.terminal.print('', 'Lease');
       showFields(lease, context);
     },

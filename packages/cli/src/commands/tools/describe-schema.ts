@@ -62,7 +62,12 @@ function spellType(schema: Schema): string {
   if (schema['const'] !== undefined) return JSON.stringify(schema['const']);
   const types = typeof schema['type'] === 'string' ? [schema['type']] : asList(schema['type']).map(String);
   if (types.length === 0) return 'any';
-  return types.map((type) => (type === 'array' ? `${spellType(asSchema(schema['items']))}[]` : type)).join(' | ');
+  return types.map((type) => (type === 'array' ? spellList(asSchema(schema['items'])) : type)).join(' | ');
+}
+
+function spellList(items: Schema): string {
+  const type = spellType(items);
+  return type.includes(' | ') ? `(${type})[]` : `${type}[]`;
 }
 
 function spellDefault(schema: Schema): string {

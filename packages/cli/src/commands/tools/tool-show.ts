@@ -50,7 +50,7 @@ function renderTool(tool: InJson<ToolDescriptor>, { terminal, commandName }: Com
     ['aliases', tool.aliases.join(', ')],
     ['version', tool.version],
     ['risk', [tool.risk, ...facts].filter((fact) => fact !== '').join(', ')],
-    ['consent', tool.confirmation],
+    ['asks', spellConfirmation(tool.confirmation)],
     ['origin', tool.origin === 'builtin' ? '' : tool.origin],
     ['status', tool.status],
     ['', tool.statusReason],
@@ -78,6 +78,12 @@ function renderTool(tool: InJson<ToolDescriptor>, { terminal, commandName }: Com
     paint('dim', 'Example'),
     ...exampleCalls(tool).map((args) => `  ${commandName} ${makeVisibleLine(spellInvocation(name, args))}`),
   ];
+}
+
+/** Whatever the tool says, a rule can ask as well; `policy explain` tells. */
+function spellConfirmation(confirmation: string): string {
+  if (confirmation === 'never') return 'if a rule does';
+  return confirmation === 'always' ? 'always' : 'if the call destroys something, or a rule does';
 }
 
 /** Arguments to copy: those of its author, or else made up from its schema. */

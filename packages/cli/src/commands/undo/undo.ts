@@ -7,7 +7,7 @@ import type { Step } from '../../client/run-steps.ts';
 import { foldEffect } from '../../terminal/confirm-effect.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { completeId, idStart, pickId, shortenIds, wholeId } from '../../terminal/short-id.ts';
-import { printTable } from '../../terminal/table.ts';
+import { printTable, renderWrappedTable } from '../../terminal/table.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
 export interface UndoOptions {
@@ -89,7 +89,7 @@ async function list(step: Step, { terminal, json, commandName }: CommandContext)
     ...[ids.get(id) ?? '', formatTime(atMs), agent, tool],
     changes === 1 ? path : `${path} and ${changes - 1} more`,
   ]);
-  printTable(terminal, ['CALL', 'WHEN', 'AGENT', 'TOOL', 'CHANGED'], rows);
+  printTable(terminal, ['CALL', 'WHEN', 'AGENT', 'TOOL', 'CHANGED'], rows, renderWrappedTable);
   terminal.note('', `Undo one: ${commandName} undo CALL. See first what it would change: --dry-run.`);
   return exitCodes.success;
 }

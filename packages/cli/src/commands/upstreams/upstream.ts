@@ -28,7 +28,7 @@ export const upstreamCommands = [
     help: 'list well-known servers that can be added by their names, and what they would get',
     run: (_, { terminal, json }) => {
       if (json) terminal.print(visibleJson({ servers: knownServers }));
-      else printTable(terminal, ['SERVER', 'WHAT', 'COMES FROM', 'GETS'], knownServers.map(listKnown));
+      else terminal.print(...renderFields(knownServers.map(describeKnown), terminal.columns, ''));
       return exitCodes.success;
     },
   }),
@@ -101,13 +101,14 @@ export const upstreamCommands = [
   }),
 ];
 
-function listKnown({ name, about, npm, url, paths, hosts = [], secrets = [] }: KnownServer): string[] {
+function describeKnown({ name, about, npm, url, paths, hosts = [], secrets = [] }: KnownServer): [string, string] {
   const gets = [
     ...(paths === undefined ? [] : [`to ${paths === 'read' ? 'read' : 'change'} the folders named`]),
     ...[...hosts, ...secrets],
     ...(url === undefined ? [] : ['a login']),
   ];
-  return [name, about, npm ?? url ?? '', gets.join(', ')];
+  const what = gets.length === 0 ? 'nothing' : gets.join(', ');
+  return [name, `${about}\n${npm ?? url ?? ''}\ngets: ${what}`];
 }
 
 /** Prints the page to open as soon as it is known, and ends when the person has agreed there. */
