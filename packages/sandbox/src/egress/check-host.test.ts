@@ -104,6 +104,12 @@ for (const [trick, authorities] of Object.entries(tricks)) {
   });
 }
 
+test('an address is refused as one, in both families', () => {
+  for (const address of ['127.0.0.1:80', '[::1]:80', '[fe80::1]:443']) {
+    assert.throws(() => checkHost(address, granted), /it is an address, not a name/, address);
+  }
+});
+
 test('a refusal names what was asked for in printable text, and the line that would grant it', () => {
   const refusalOf = (authority: string): HostRefused => {
     try {

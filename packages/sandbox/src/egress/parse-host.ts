@@ -14,6 +14,7 @@ const number = /^(?:[0-9]+|0x[0-9a-f]*)$/;
  * a dot at the end and everything else is an error: two programs must not read the same text as two hosts.
  */
 export function parseHostName(text: string): string {
+  if (/^\[.*\]$/.test(text)) throw new HostSyntaxError('it is an address, not a name');
   // Before anything else: lower-casing turns some other letters into ASCII ones.
   if (!/^[A-Za-z0-9.-]+$/.test(text)) throw new HostSyntaxError('the name holds characters that no host name has');
   if (text.length > longestName) throw new HostSyntaxError(`the name is longer than ${longestName} characters`);

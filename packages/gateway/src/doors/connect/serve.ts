@@ -11,6 +11,7 @@ import type { Answer } from '../../call/answer.ts';
 import { doors } from '../../call/call.ts';
 import type { ShownDefinitions } from '../../registry/shown-definitions.ts';
 import type { RedactText } from '../../call/redacted.ts';
+import { isOnlyName } from '../../registry/registry.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ToolVisibility } from '../../sessions/tool-visibility.ts';
 import type { Store } from '../../storage/stores.ts';
@@ -101,7 +102,7 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
       const mode = store.readMode();
       const nowMs = Date.now();
       const tools = registry.all
-        .filter((tool) => visibility.isShown(tool, session, nowMs))
+        .filter((tool) => !isOnlyName(tool) && visibility.isShown(tool, session, nowMs))
         .filter(({ definition }) => category === '' || definition.category === category)
         .filter(({ definition }) => tag === '' || definition.tags.includes(tag));
       return Promise.resolve(

@@ -34,7 +34,7 @@ export interface Source {
 /** Why a change cannot be taken back. */
 export interface Conflict {
   readonly entry: JournalEntry;
-  readonly because: 'changed' | 'not-kept' | 'no-folder' | 'not-known';
+  readonly because: 'changed' | 'not-kept' | 'no-folder' | 'not-known' | 'second-name';
   readonly now: Seen;
   /** What was there before, if it is still kept. */
   readonly source?: Source;
@@ -83,7 +83,7 @@ export async function planUndo(
     const source = await findSource(entry, files, trashFolder, contextFor);
     const isLeft = isSameState(now.state, after) || (now.isAssumed === true && after.kind === 'tree');
     if (isLeft && !isExactly(now.state, before)) {
-      const because = findObstacle(entry, source, files);
+      const because = findObstacle(entry, source, files) ?? findSecondName(entry, now);
       if (because !== undefined) {
         conflicts.push({ entry, because, now });
         continue;
@@ -156,6 +156,12 @@ async function findSource(
   // What was deleted is itself in the trash, and comes back from there; of what was replaced there is a copy.
   const isTaken = after.kind === 'absent';
   return { inTurn: { in: 'trash', path: join(trashFolder, kept), isTaken }, now: { ...now, isTaken } };
+}
+
+/** A file that is written into may have no second name, which may lie elsewhere. */
+function findSecondName({ before, after }: JournalEntry, { at }: Seen): Conflict['because'] | undefined {
+  if (before.kind !== 'file' || after.kind !== 'file' || at?.in !== 'workspace') return undefined;
+  return (lstatSync(at.path, { throwIfNoEntry: false })?.nlink ?? 1) > 1 ? 'second-name' : undefined;
 }
 
 function findObstacle(

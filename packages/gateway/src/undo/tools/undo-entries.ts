@@ -61,6 +61,7 @@ const reasons: Readonly<Record<Conflict['because'], string>> = {
   'not-known': 'may have been changed by something else since; nobody wrote down how the call left it',
   'not-kept': 'has no earlier content any more: it is not kept',
   'no-folder': 'lies in a folder that is gone',
+  'second-name': 'has got a second name since (a hard link), which may lie elsewhere',
 };
 
 export function explainConflict({ because }: Conflict): string {

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
@@ -87,6 +97,18 @@ for (const [tool, args] of mutations) {
     assert.equal(bench.entries.length, entries);
   });
 }
+
+test('a file that has got a second name since is told before anything is promised, and nothing is undone', async () => {
+  using bench = prepare();
+  const linked = await bench.call(filesWrite, { path: 'notes.md', content: 'first' });
+  const { path = '' } = bench.entries.findLast(({ callId }) => callId === linked) ?? {};
+  linkSync(path, `${path}.second`);
+  const before = bench.snapshot();
+  await assert.rejects(bench.undo(linked), endsWith('FILE_CHANGED', /second name since.*nothing was undone/));
+  assert.deepEqual(bench.snapshot(), before);
+  rmSync(`${path}.second`);
+  await bench.undo(linked);
+});
 
 test('a run of calls on the same files is undone, the newest first', async () => {
   using bench = prepare();
