@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -21,8 +20,12 @@ before(async () => {
 after(() => daemon.remove());
 
 function run(...args: string[]) {
-  return runSallyport(daemon.place, ['tool', ...args]);
+  // A folder of its own: other commands on this machine leave theirs elsewhere.
+  mkdirSync(temporary(), { recursive: true });
+  return runSallyport(daemon.place, ['tool', ...args], { TMPDIR: temporary() });
 }
+
+const temporary = (): string => join(daemon.place.folder, 'temporary');
 
 function install(...args: string[]) {
   const { status, stdout, stderr } = run('install', ...args, '--json');
@@ -137,7 +140,7 @@ test('an npm package is installed in a folder of its own, and none of its script
   assert.deepEqual(invoke('packed'), { shared: 42 });
   assert.ok(!existsSync(trace));
   assert.deepEqual(
-    readdirSync(tmpdir()).filter((name) => name.startsWith('sallyport-npm-')),
+    readdirSync(temporary()).filter((name) => name.startsWith('sallyport-npm-')),
     [],
   );
 });

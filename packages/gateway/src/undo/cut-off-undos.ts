@@ -30,6 +30,6 @@ export async function findCutOffUndos(
 export function describeCutOff({ callId, changes }: CutOffUndo): string {
   return (
     `An undo of ${spellCount(changes, 'change')} was cut off by a crash (call ${callId}). Each file is as before it or as ` +
-    `after it. The same undo once more finishes it; \`sallyport undo ${callId}\` takes it back.`
+    `after it. The same undo once more finishes it; \`sallyport undo ${callId}\` takes it back. This is said until the next start.`
   );
 }

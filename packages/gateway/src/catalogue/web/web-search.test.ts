@@ -138,13 +138,17 @@ test('the web is searched, fetched and called', async () => {
   requirement('CAT-4');
   await using server = await serve((request, response) => {
     if (request.url?.startsWith('/search') === true) return services.searxng(request, response);
+    if (request.url?.startsWith('/res/') === true) return services.brave(request, response);
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>${request.method}</p>`);
   });
   const rules = `  - { id: own, effect: allow, tools: ['*'], approval: waived, grants: { hosts: ['127.0.0.1:${server.port}'] } }`;
-  using web = new TestWeb({ rules, providers: { search: [providerAt('searxng', server.port)] } });
+  const search = [providerAt('searxng', server.port), providerAt('brave', server.port)];
+  using web = new TestWeb({ rules, providers: { search }, secrets: { 'search-key': key } });
   const url = `http://127.0.0.1:${server.port}/page`;
   const { results } = (await web.call('web.search', { query: 'x' })) as { results: readonly unknown[] };
   assert.equal(results.length, 2);
+  const withKey = await web.call('web.search', { query: 'x', provider: 'brave' });
+  assert.equal((withKey['results'] as readonly unknown[]).length, 1);
   assert.equal((await web.call('web.fetch', { url }))['text'], 'GET');
   for (const method of ['get', 'post', 'put', 'delete']) {
     assert.equal((await web.call(`http.${method}`, { url }))['body'], `<p>${method.toUpperCase()}</p>`);
