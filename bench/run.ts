@@ -3,6 +3,7 @@ import { anomalyTime } from './anomaly-time.ts';
 import { askedCall } from './asked-call.ts';
 import { gatesTime } from './gates-time.ts';
 import { callStream } from './call-stream.ts';
+import { indexTime, searchTime } from './index-time.ts';
 import { governedRead, governedReadAlone } from './governed-read.ts';
 import { largeWrites } from './large-writes.ts';
 import { limitsTime } from './limits-time.ts';
@@ -50,6 +51,8 @@ const budgets: readonly Budget[] = [
   manyStdioEchoes(),
   idleMemory(),
   verifyTime(),
+  indexTime(),
+  searchTime(),
   usageTime(),
   replayTime(),
 ];

@@ -96,10 +96,12 @@ export function textOf({ kind, payload }: EntryFacts): string {
       : [payload['arguments'], payload['summary'], payload['error'], payload['refusal']].filter(
           (part) => part !== undefined,
         );
-  return parts
+  const text = parts
     .map((part) => JSON.stringify(part))
     .join(' ')
     .slice(0, mostText);
+  // The letter of an escape, such as that of a line's end, is no part of the word behind it.
+  return text.includes('\\') ? text.replace(/\\(?:u[\da-f]{4}|.)/g, ' ') : text;
 }
 
 function familiesOf(tool: Json | undefined): string[] {

@@ -1,4 +1,4 @@
-import { decodeLeaf } from '@sallyport/log';
+import { decodeLeaf, readEnding } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
@@ -36,17 +36,16 @@ const administration = new RegExp(String.raw`^(?:${families})\.(?:[a-z_]*_)?(?:$
 
 /** Undefined: the record begins a call, and is found with its end. */
 export function readEntry(record: StoredRecord, findRecord: (index: number) => StoredRecord | undefined) {
-  const { kind } = decodeLeaf(record.leaf);
+  const { kind } = readEnding(record.leaf[1] as number, record.leaf[2] as number);
   if (kind === 'intent') return undefined;
   const own = readPayload(record);
   const begun = kind === 'outcome' && typeof own['intent'] === 'number' ? findRecord(own['intent']) : undefined;
   const records = begun === undefined ? [record] : [begun, record];
-  return { records, facts: readFacts(records) };
+  return { records, facts: factsOf(record, begun === undefined ? own : { ...readPayload(begun), ...own }) };
 }
 
-export function readFacts(records: readonly StoredRecord[]): EntryFacts {
-  const leaf = decodeLeaf((records.at(-1) as StoredRecord).leaf);
-  const payload = Object.assign({}, ...records.map(readPayload)) as JsonObject;
+function factsOf({ leaf: bytes }: StoredRecord, payload: JsonObject): EntryFacts {
+  const leaf = decodeLeaf(bytes);
   const kind = leaf.kind === 'event' ? kindOfEvent(payload) : kindOfCall(payload, leaf.result);
   return { kind, result: leaf.result, timeMs: leaf.timeMs, callId: leaf.callId, sessionId: leaf.sessionId, payload };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { termOf } from './entry-terms.ts';
+import type { EntryFacts } from './entry.ts';
 import { FilterError, matchesFilter, parseFilter } from './parse-filter.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
@@ -49,10 +50,11 @@ test('any text is a filter or is refused, and never breaks the language of the i
 });
 
 test('an entry matches when all of it fits', () => {
-  const terms = new Set([termOf('agent', 'scout'), termOf('status', 'error')]);
-  assert.ok(matchesFilter(parse('agent:scout status:error,denied since:1h'), terms, nowMs));
-  assert.ok(!matchesFilter(parse('agent:other'), terms, nowMs));
-  assert.ok(!matchesFilter(parse('-agent:scout'), terms, nowMs));
-  assert.ok(!matchesFilter(parse('status:ok,denied'), terms, nowMs));
-  assert.ok(!matchesFilter(parse('until:1h'), terms, nowMs));
+  const facts: EntryFacts = {
+    ...{ kind: 'call', result: 'error', timeMs: nowMs, callId: undefined, sessionId: undefined },
+    payload: { agent: 'scout', arguments: { note: 'Résumé of\nseptember' } },
+  };
+  assert.ok(matchesFilter(parse('agent:scout status:error,denied since:1h resume sept*'), facts));
+  for (const filter of ['agent:other', '-agent:scout', 'status:ok,denied', 'until:1h', 'sept', 'resume october*'])
+    assert.ok(!matchesFilter(parse(filter), facts), filter);
 });

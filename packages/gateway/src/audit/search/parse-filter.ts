@@ -1,6 +1,8 @@
 import { entryKinds } from './entry.ts';
-import { fields, termOf } from './entry-terms.ts';
+import type { EntryFacts } from './entry.ts';
+import { fields, termOf, termsOf, textOf } from './entry-terms.ts';
 import type { Term } from './entry-terms.ts';
+import { foldText, splitWords } from './split-words.ts';
 
 /** What an entry has to be, all of it at once. */
 export interface Filter {
@@ -38,7 +40,7 @@ export function parseFilter(text: string, nowMs: number): Filter {
   for (const { isNot, field, value } of parts) {
     if (field === undefined) {
       if (isNot) throw new FilterError('Only fields can be excluded, such as -tool:files.read.');
-      words.push(...splitWords(value));
+      words.push(...readWords(value));
     } else if (field === 'since' || field === 'until') {
       if (isNot) throw new FilterError(`${field} cannot be excluded.`);
       times[`${field}Ms`] = readTime(value, nowMs);
@@ -54,16 +56,24 @@ export function parseFilter(text: string, nowMs: number): Filter {
   return { terms, anyOf, without, words, ...times };
 }
 
-/** Whether an entry of these terms and this time is meant. Its words are for the index to find. */
-export function matchesFilter(filter: Filter, terms: ReadonlySet<Term>, timeMs: number): boolean {
+/** Whether this entry is meant. */
+export function matchesFilter(filter: Filter, facts: EntryFacts): boolean {
   const { sinceMs = -Infinity, untilMs = Infinity } = filter;
+  if (facts.timeMs < sinceMs || facts.timeMs >= untilMs) return false;
+  const terms = termsOf(facts);
   return (
-    timeMs >= sinceMs &&
-    timeMs < untilMs &&
     filter.terms.every((term) => terms.has(term)) &&
     filter.anyOf.every((list) => list.some((term) => terms.has(term))) &&
-    !filter.without.some((term) => terms.has(term))
+    !filter.without.some((term) => terms.has(term)) &&
+    (filter.words.length === 0 || hasWords(splitWords(textOf(facts)), filter.words))
   );
+}
+
+function hasWords(words: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.every((each) => {
+    const start = each.endsWith('*') ? each.slice(0, -1) : undefined;
+    return start === undefined ? words.includes(each) : words.some((word) => word.startsWith(start));
+  });
 }
 
 function readParts(text: string) {
@@ -92,9 +102,8 @@ function readValues(field: string, value: string): Term[] {
   return values.map((each) => termOf(field, field === 'path' ? each.replace(/(?<=.)\/$/, '') : each));
 }
 
-/** As the index cuts them: letters and digits. */
-function splitWords(value: string): string[] {
-  const words = value.match(/[\p{L}\p{N}\p{Co}]+\*?/gu);
+function readWords(value: string): string[] {
+  const words = foldText(value).match(/[\p{L}\p{N}\p{Co}]+\*?/gu);
   if (words === null) throw new FilterError(`There is no word in ${value}.`);
   return words;
 }

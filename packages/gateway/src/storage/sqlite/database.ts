@@ -33,7 +33,9 @@ export class Database {
   /** For what can be built anew: a crash may lose the newest commits, and none of them by half. */
   static openForIndex(path: string): Database {
     const connection = new DatabaseSync(path, { timeout: 5000 });
-    connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384;');
+    // A page holds one chunk of the index.
+    connection.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    connection.exec('PRAGMA cache_size = -16384;');
     connection.exec('PRAGMA secure_delete = ON;');
     return new Database(connection);
   }

@@ -35,7 +35,7 @@ test('calls of agents are counted by agent, tool and rule, slot by slot, with ho
   book.add(entry(fromMs, 'none', { event: 'mode_changed' }, 'event'));
   book.flush();
   book.add(entry(fromMs, 'ok', read));
-  book.rolledBack();
+  book.drop();
   const { agents, tools, rules, medianMs, p95Ms } = book.read({ fromMs, slotMs: stretchMs, slots: 2 });
   assert.deepEqual(agents, [{ name: 'ada', succeeded: [2, 0], denied: [2, 0], asked: [0, 1], failed: [0, 0] }]);
   assert.deepEqual(tools, [{ name: 'files.read', succeeded: [2, 0], denied: [1, 0], asked: [0, 1], failed: [0, 0] }]);

@@ -7,6 +7,7 @@ import type {
   ActivityTotal,
   Ending,
 } from '../../../audit/search/activity.ts';
+import type { Field } from '../../../audit/search/entry-terms.ts';
 import type { EntryFacts } from '../../../audit/search/entry.ts';
 import type { Database, Statement } from '../database.ts';
 
@@ -30,6 +31,13 @@ interface Added {
   lastMs: number;
 }
 
+/** Sessions have ids of ours, and durations have none. */
+const chosenNames = [
+  { kind: 'agent', field: 'agent' },
+  { kind: 'tool', field: 'tool' },
+  { kind: 'rule', field: 'rule' },
+  { kind: 'own-rule', field: 'rule' },
+] as const satisfies readonly { kind: ActivityKind; field: Field }[];
 const mostTotals = 1000;
 /** Of each kind in a report, those with most calls. */
 const mostLines = 200;
@@ -37,12 +45,17 @@ const none = (): Counts => ({ succeeded: 0, denied: 0, asked: 0, failed: 0 });
 
 /** How many calls there were, by who, what and which rule, in stretches of five minutes. */
 export class ActivityBook {
-  readonly #statements: Record<'add' | 'addTotal' | 'read' | 'totals', Statement>;
+  readonly #statements: Record<'add' | 'addTotal' | 'read' | 'totals' | 'names' | 'forget' | 'forgetTotal', Statement>;
+  readonly #database: Database;
   /** Since the last flush. */
   #added = new Map<string, Added>();
 
   constructor(database: Database) {
+    this.#database = database;
     this.#statements = {
+      names: database.prepare('SELECT name FROM totals WHERE kind = ? ORDER BY name'),
+      forget: database.prepare('DELETE FROM activity WHERE kind = ? AND name = ?'),
+      forgetTotal: database.prepare('DELETE FROM totals WHERE kind = ? AND name = ?'),
       add: database.prepare(
         `INSERT INTO activity (kind, stretch, name, ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (kind, stretch, name) DO UPDATE SET ${sums}`,
@@ -82,8 +95,30 @@ export class ActivityBook {
     this.#added = new Map();
   }
 
-  rolledBack(): void {
+  /** What was added since the last flush is not to be counted. */
+  drop(): void {
     this.#added = new Map();
+  }
+
+  /** Names that callers or people chose, with the field that finds their entries. */
+  namesOfCallers(): readonly { readonly kind: ActivityKind; readonly name: string; readonly field: Field }[] {
+    return chosenNames.flatMap(({ kind, field }) =>
+      this.#statements.names.all(kind).map(({ name }) => ({ kind, name: String(name), field })),
+    );
+  }
+
+  /** Inside a transaction. */
+  forgetName(kind: ActivityKind, name: string): void {
+    this.#statements.forget.run(kind, name);
+    this.#statements.forgetTotal.run(kind, name);
+  }
+
+  /** Rows that were moved leave copies of themselves behind; those go with their table. Inside a transaction. */
+  rewrite(): void {
+    for (const table of ['activity', 'totals']) this.#database.execute(`ALTER TABLE ${table} RENAME TO old_${table}`);
+    this.#database.execute(`DROP INDEX latest; ${activitySchema}`);
+    for (const table of ['activity', 'totals'])
+      this.#database.execute(`INSERT INTO ${table} SELECT * FROM old_${table}; DROP TABLE old_${table}`);
   }
 
   read(request: ActivityRequest): Omit<ActivityReport, 'indexedSize'> {

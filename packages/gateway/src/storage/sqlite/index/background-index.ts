@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 const startAfterMs = 10_000;
-const heapMegabytes = 96;
+const heapMegabytes = 160;
 
 /**
  * Keeps the index in a thread of its own. It begins a while after the start, or with the first search, and a thread that

@@ -2,30 +2,25 @@ import { hash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import type { StoredRecord } from '@sallyport/log';
 import { readEntry } from '../../../audit/search/entry.ts';
-import { termsOf, textOf } from '../../../audit/search/entry-terms.ts';
+import { termOf, termsOf } from '../../../audit/search/entry-terms.ts';
 import type { Filter } from '../../../audit/search/parse-filter.ts';
 import { Database, isDamaged, isFaultOfStatement } from '../database.ts';
 import type { Statement } from '../database.ts';
 import { ActivityBook, activitySchema } from './activity-book.ts';
 import type { PlaceSet } from './place-set.ts';
-import { Postings, postingsSchema } from './postings.ts';
-import type { PostingKey, Range } from './postings.ts';
-import { Words, wordsSchema } from './words.ts';
-import type { FoundPlaces } from './words.ts';
+import { RunBuilder } from './run-builder.ts';
+import { questionOf, Runs, runsSchema } from './runs.ts';
+import type { Run } from './runs.ts';
 
 /** Another number makes everybody build the index anew. */
-const format = '2';
-/** Entries whose times are known together: a search by time passes over the others. */
-const spanEntries = 256;
+const format = '3';
 /** Looked at in one go. */
 const perLook = 200;
 
 const schema = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-  CREATE TABLE spans (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, entries INTEGER NOT NULL,
-    from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL);
-  INSERT INTO facts VALUES ('format', '${format}'), ('next', 0), ('leaf', '');
-  ${postingsSchema} ${wordsSchema} ${activitySchema}
+  INSERT INTO facts VALUES ('format', '${format}'), ('next', 0), ('leaf', ''), ('removals', 0);
+  ${runsSchema} ${activitySchema}
 `;
 
 /** The log that the index is made from. */
@@ -35,40 +30,33 @@ export interface IndexedLog {
   readonly read: (from: number, to: number) => Iterable<StoredRecord>;
 }
 
+export interface FoundPlaces {
+  readonly places: readonly number[];
+  /** From here on the search goes on. Absent: there is no more. */
+  readonly rest?: number;
+}
+
 /**
  * What can be searched, in a file of its own: derived from the log, never believed, and built anew when it does not fit. An
- * entry is known by the place of its last record. Written by one at a time.
+ * entry is known by the place of its last record. Records are gathered in memory and written together, as a run: a kill
+ * loses what was gathered, and the next one begins where the file ends. Written by one at a time.
  */
 export class IndexFile {
   readonly #database: Database;
-  readonly #statements: Record<
-    'next' | 'keep' | 'growSpan' | 'newSpan' | 'bounds' | 'removals' | 'keepRemovals',
-    Statement
-  >;
-  readonly #postings: Postings;
-  readonly #words: Words;
+  readonly #sql: Record<'fact' | 'keep', Statement>;
+  readonly #runs: Runs;
   readonly activity: ActivityBook;
-  /** Where this process stopped. Another one may have gone on from there. */
-  #ownNext: number | undefined;
+  /** What was gathered, and the record that it ends with. */
+  #gathered: { readonly run: RunBuilder; leaf: Uint8Array } | undefined;
+  #dataVersion = 0;
 
   private constructor(database: Database) {
     this.#database = database;
-    this.#postings = new Postings(database);
-    this.#words = new Words(database);
+    this.#runs = new Runs(database);
     this.activity = new ActivityBook(database);
-    this.#statements = {
-      next: database.prepare(`SELECT value FROM facts WHERE name = 'next'`),
-      removals: database.prepare(`SELECT value FROM facts WHERE name = 'removals'`),
-      keepRemovals: database.prepare(`INSERT OR REPLACE INTO facts VALUES ('removals', ?)`),
+    this.#sql = {
+      fact: database.prepare('SELECT value FROM facts WHERE name = ?'),
       keep: database.prepare('UPDATE facts SET value = ? WHERE name = ?'),
-      growSpan: database.prepare(
-        `UPDATE spans SET last = ?, entries = entries + 1, from_ms = min(from_ms, ?), to_ms = max(to_ms, ?)
-         WHERE first = (SELECT max(first) FROM spans) AND entries < ${spanEntries}`,
-      ),
-      newSpan: database.prepare('INSERT INTO spans VALUES (?, ?, 1, ?, ?)'),
-      bounds: database.prepare(
-        'SELECT min(first) AS first, max(last) AS last FROM spans WHERE to_ms >= ? AND from_ms < ?',
-      ),
     };
   }
 
@@ -85,46 +73,58 @@ export class IndexFile {
     return new IndexFile(openDatabase(file));
   }
 
-  /** The first record that is not in it yet. */
+  /** The first record that cannot be found yet. */
   get next(): number {
-    return Number(this.#statements.next.get()?.['value'] ?? 0);
+    return Number(this.#sql.fact.get('next')?.['value'] ?? 0);
   }
 
-  /** Takes in records that follow each other, in one transaction. Those that are in it already are passed over. */
-  add(records: readonly StoredRecord[], findRecord: (index: number) => StoredRecord | undefined): void {
-    this.#database.execute('BEGIN IMMEDIATE');
-    try {
-      const next = this.next;
-      if (next !== this.#ownNext) this.#words.forget();
-      const fresh = records.filter(({ index }) => index >= next);
-      for (const record of fresh) this.#addRecord(record, findRecord);
-      const last = fresh.at(-1);
-      if (last !== undefined) {
-        this.#postings.flush();
-        this.activity.flush();
-        this.#words.flush(last.index);
-        this.#statements.keep.run(last.index + 1, 'next');
-        this.#statements.keep.run(markOf(last.leaf), 'leaf');
+  /** The first record that was not gathered yet. */
+  get nextToGather(): number {
+    return this.#gathered?.run.next ?? this.next;
+  }
+
+  /** Takes in records that follow each other. They are found when they are written. */
+  gather(records: Iterable<StoredRecord>, findRecord: IndexedLog['find']): void {
+    for (const record of records) {
+      if (this.#gathered?.run.takes(record.index) === false) this.write();
+      this.#gathered ??= { run: new RunBuilder(record.index), leaf: record.leaf };
+      const { run } = this.#gathered;
+      const entry = readEntry(record, findRecord);
+      if (entry !== undefined) {
+        run.add(record.index, entry.facts);
+        this.activity.add(entry.facts);
       }
-      this.#database.execute('COMMIT');
-      this.#ownNext = last === undefined ? next : last.index + 1;
-    } catch (error) {
-      this.#ownNext = undefined;
-      this.#postings.rolledBack();
-      this.activity.rolledBack();
-      this.#database.execute('ROLLBACK');
-      throw error;
+      run.next = record.index + 1;
+      this.#gathered.leaf = record.leaf;
     }
+  }
+
+  /** Writes what was gathered, in one transaction. What another process has taken in meanwhile is let go. */
+  write(): void {
+    const gathered = this.#gathered;
+    this.#gathered = undefined;
+    if (gathered === undefined) return;
+    this.#transact(() => {
+      const { run, leaf } = gathered;
+      if (this.next !== run.first) {
+        this.activity.drop();
+        return;
+      }
+      this.#runs.add(run);
+      this.activity.flush();
+      this.#sql.keep.run(run.next, 'next');
+      this.#sql.keep.run(markOf(leaf), 'leaf');
+    });
   }
 
   /** How many removals of the log it has followed. */
   get removals(): number {
-    return Number(this.#statements.removals.get()?.['value'] ?? 0);
+    return Number(this.#sql.fact.get('removals')?.['value'] ?? 0);
   }
 
   /** Nothing of what was removed so far is in it, because nothing at all is. */
   skipRemovals(removals: number): void {
-    this.#statements.keepRemovals.run(removals);
+    this.#sql.keep.run(removals, 'removals');
   }
 
   /**
@@ -132,20 +132,19 @@ export class IndexFile {
    * what it has followed then.
    */
   *forget(places: PlaceSet, log: IndexedLog, removals: number): Generator<void> {
-    for (const shard of this.#words.shardsWith((from, to) => places.meets(from, to))) {
-      this.#transact(() => this.#words.replace(shard, textsOf(log, ...shard)));
+    this.write();
+    for (const run of this.#runs.meeting((from, to) => places.meets(from, to))) {
+      this.#transact(() => this.#runs.replace(run, (place) => places.has(place), knownOf(run, places, log)));
       yield;
     }
-    for (let after: PostingKey | undefined = [-1, -1]; after !== undefined;) {
-      const from: PostingKey = after;
-      after = this.#transact(() => this.#postings.forget((place) => places.has(place), from));
+    for (const { kind, name, field } of this.activity.namesOfCallers()) {
+      if (!this.#runs.has(termOf(field, name))) this.#transact(() => this.activity.forgetName(kind, name));
       yield;
     }
-    for (const [from, to] of places.ranges) {
-      this.#transact(() => this.#addTermsOf(log.read(from, Math.min(to, this.next - 1)), log.find));
-      yield;
-    }
-    this.#transact(() => this.#statements.keepRemovals.run(removals));
+    this.#transact(() => {
+      this.activity.rewrite();
+      this.#sql.keep.run(removals, 'removals');
+    });
     this.#database.emptyJournal();
   }
 
@@ -154,82 +153,78 @@ export class IndexFile {
    * found has to be compared with the filter again.
    */
   *find(filter: Filter, from: number, { isForward = false } = {}): Generator<FoundPlaces> {
-    const [first, last] = this.#bounds(filter);
-    const range = isForward
-      ? { low: Math.max(first, from + 1), high: last, isForward }
-      : { low: first, high: Math.min(last, from - 1), isForward };
-    const found = filter.words.length > 0 ? this.#words.find(filter.words, range, perLook) : this.#look(filter, range);
-    for (const { places, rest } of found) {
-      const matching = places.filter((place) => this.#postings.matches(filter, place));
-      yield { places: matching, ...(rest === undefined ? {} : { rest }) };
+    this.#noticeOthers();
+    const question = questionOf(filter);
+    const [low, high] = isForward ? [from + 1, Number.MAX_SAFE_INTEGER] : [0, from - 1];
+    for (const run of this.#runs.between(low, high, { isForward })) {
+      const bits = this.#runs.search(run, question);
+      const places = bits === undefined ? [] : listPlaces(bits, run.first, [low, high]);
+      if (!isForward) places.reverse();
+      for (let at = 0; at + perLook < places.length; at += perLook) {
+        yield { places: places.slice(at, at + perLook), rest: places[at + perLook - 1] as number };
+      }
+      yield { places: places.slice(lastPortion(places.length)), rest: isForward ? run.last : run.first };
     }
+    yield { places: [] };
   }
 
   close(): void {
     this.#database.close();
   }
 
-  *#look(filter: Filter, range: Range): Generator<FoundPlaces> {
-    for (let { low, high } = range; low <= high;) {
-      const places = this.#postings.candidates(filter, { ...range, low, high }, perLook);
-      const rest = places.length < perLook ? undefined : places.at(-1);
-      yield { places, ...(rest === undefined ? {} : { rest }) };
-      if (rest === undefined) return;
-      if (range.isForward) low = rest + 1;
-      else high = rest - 1;
-    }
+  /** Chunks that are remembered may be others by now, if another process has written. */
+  #noticeOthers(): void {
+    const version = this.#database.readNumber('PRAGMA data_version');
+    if (version !== this.#dataVersion) this.#runs.forgetRoots();
+    this.#dataVersion = version;
   }
 
   #fits(leafAt: (index: number) => Uint8Array | undefined): boolean {
-    const rows = this.#database.prepare('SELECT name, value FROM facts').all();
-    const facts = new Map(rows.map((row) => [row['name'], row['value']]));
-    if (facts.get('format') !== format) return false;
-    const next = Number(facts.get('next'));
+    if (this.#sql.fact.get('format')?.['value'] !== format) return false;
+    const { next } = this;
     const leaf = next === 0 ? undefined : leafAt(next - 1);
-    return next === 0 || (leaf !== undefined && facts.get('leaf') === markOf(leaf));
+    return next === 0 || (leaf !== undefined && this.#sql.fact.get('leaf')?.['value'] === markOf(leaf));
   }
 
-  #addTermsOf(records: Iterable<StoredRecord>, findRecord: IndexedLog['find']): void {
-    for (const record of records) {
-      const entry = readEntry(record, findRecord);
-      if (entry !== undefined) this.#postings.add(record.index, termsOf(entry.facts));
-    }
-    this.#postings.flush();
-  }
-
-  #transact<Value>(change: () => Value): Value {
+  #transact(change: () => void): void {
     this.#database.execute('BEGIN IMMEDIATE');
     try {
-      const value = change();
+      change();
       this.#database.execute('COMMIT');
-      return value;
     } catch (error) {
-      this.#postings.rolledBack();
-      this.#words.forget();
-      this.#database.execute('ROLLBACK');
+      this.activity.drop();
+      this.#runs.forgetRoots();
+      this.#database.rollBack();
       throw error;
     }
   }
+}
 
-  #addRecord(record: StoredRecord, findRecord: (index: number) => StoredRecord | undefined): void {
-    const entry = readEntry(record, findRecord);
-    if (entry === undefined) return;
-    const { index } = record;
-    const { timeMs } = entry.facts;
-    this.#postings.add(index, termsOf(entry.facts));
-    this.#words.add(index, textOf(entry.facts));
-    this.activity.add(entry.facts);
-    const { growSpan, newSpan } = this.#statements;
-    if (growSpan.run(index, timeMs, timeMs) === 0) newSpan.run(index, index, timeMs, timeMs);
+/** What there still is to know of places of a run that were erased. */
+function knownOf(run: Run, places: PlaceSet, log: IndexedLog): RunBuilder {
+  const known = new RunBuilder(run.first);
+  for (const [from, to] of places.ranges) {
+    for (const record of log.read(Math.max(from, run.first), Math.min(to, run.last))) {
+      const entry = readEntry(record, log.find);
+      if (entry !== undefined) known.addTerms(record.index, termsOf(entry.facts));
+    }
   }
+  return known;
+}
 
-  /** Clocks are set back now and then, so each span has times of its own. */
-  #bounds({ sinceMs, untilMs }: Filter): [first: number, last: number] {
-    if (sinceMs === undefined && untilMs === undefined) return [0, Number.MAX_SAFE_INTEGER];
-    const range = [Math.floor(sinceMs ?? 0), Math.floor(untilMs ?? Number.MAX_SAFE_INTEGER)] as const;
-    const { first = null, last } = this.#statements.bounds.get(...range) ?? {};
-    return first === null ? [1, 0] : [Number(first), Number(last)];
+function lastPortion(count: number): number {
+  return count === 0 ? 0 : Math.floor((count - 1) / perLook) * perLook;
+}
+
+function listPlaces(bits: Uint32Array, first: number, [low, high]: readonly [number, number]): number[] {
+  const places: number[] = [];
+  for (const [at, word] of bits.entries()) {
+    for (let left = word; left !== 0; left &= left - 1) {
+      const place = first + 32 * at + 31 - Math.clz32(left & -left);
+      if (place >= low && place <= high) places.push(place);
+    }
   }
+  return places;
 }
 
 function openDatabase(file: string): Database {
@@ -238,13 +233,6 @@ function openDatabase(file: string): Database {
   if (isNew) database.execute(`BEGIN IMMEDIATE; ${schema} COMMIT;`);
   chmodSync(file, 0o600);
   return database;
-}
-
-function* textsOf(log: IndexedLog, from: number, to: number): Generator<readonly [number, string]> {
-  for (const record of log.read(from, to)) {
-    const entry = readEntry(record, log.find);
-    if (entry !== undefined) yield [record.index, textOf(entry.facts)];
-  }
 }
 
 function markOf(leaf: Uint8Array): string {

@@ -4,7 +4,6 @@ import { readEntry } from '../../../audit/search/entry.ts';
 import type { ActivityKind, ActivityReport, ActivityRequest, ActivityTotal } from '../../../audit/search/activity.ts';
 import type { Entry } from '../../../audit/search/entry.ts';
 import type { SearchPage, SearchRequest } from '../../../audit/search/search-page.ts';
-import { termsOf } from '../../../audit/search/entry-terms.ts';
 import { matchesFilter } from '../../../audit/search/parse-filter.ts';
 import { Database } from '../database.ts';
 import type { Row, Statement } from '../database.ts';
@@ -51,14 +50,14 @@ export class IndexKeeper {
     return this.#index.next;
   }
 
-  /** Takes in the next portion of the log. False: there was nothing new. */
+  /** Takes in the next portion of the log; the last one makes all of it findable. False: there was nothing new. */
   catchUp(): boolean {
-    const records = this.#records.all(this.#index.next, perPortion).map(readRecord).map(this.#fill);
-    if (records.length === 0) return false;
+    const records = this.#records.all(this.#index.nextToGather, perPortion).map(readRecord).map(this.#fill);
     const before = this.#recent;
     this.#recent = new Map(records.map((record) => [record.index, record]));
-    this.#index.add(records, (index) => this.#recent.get(index) ?? before.get(index) ?? this.#find(index));
-    return true;
+    this.#index.gather(records, (index) => this.#recent.get(index) ?? before.get(index) ?? this.#find(index));
+    if (records.length < perPortion) this.#index.write();
+    return records.length > 0;
   }
 
   /**
@@ -98,7 +97,7 @@ export class IndexKeeper {
     for (const { places, rest } of this.#index.find(filter, from, { isForward })) {
       for (const [at, place] of places.entries()) {
         const found = this.#readEntry(place);
-        if (found !== undefined && matchesFilter(filter, found.terms, found.timeMs)) entries.push(found.entry);
+        if (found !== undefined && matchesFilter(filter, found.facts)) entries.push(found.entry);
         const isLast = at === places.length - 1 && rest === undefined;
         if (!isLast && (entries.length >= limit || performance.now() > endAtMs)) return page(place);
       }
@@ -134,8 +133,7 @@ export class IndexKeeper {
     const record = this.#find(place);
     const entry = record && readEntry(record, (index) => this.#find(index));
     if (entry === undefined) return undefined;
-    const { kind, timeMs } = entry.facts;
-    return { entry: { kind, records: entry.records }, timeMs, terms: termsOf(entry.facts) };
+    return { entry: { kind: entry.facts.kind, records: entry.records }, facts: entry.facts };
   }
 
   #find(index: number): StoredRecord | undefined {
