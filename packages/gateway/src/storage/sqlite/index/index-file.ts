@@ -153,7 +153,21 @@ export class IndexFile {
    * found has to be compared with the filter again.
    */
   *find(filter: Filter, from: number, { isForward = false } = {}): Generator<FoundPlaces> {
-    this.#noticeOthers();
+    // One transaction: taking and giving up the locks of SQLite costs more than a look into a run.
+    this.#database.execute('BEGIN');
+    try {
+      this.#noticeOthers();
+      yield* this.#find(filter, from, isForward);
+    } finally {
+      this.#database.execute('COMMIT');
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  *#find(filter: Filter, from: number, isForward: boolean): Generator<FoundPlaces> {
     const question = questionOf(filter);
     const [low, high] = isForward ? [from + 1, Number.MAX_SAFE_INTEGER] : [0, from - 1];
     for (const run of this.#runs.between(low, high, { isForward })) {
@@ -168,14 +182,12 @@ export class IndexFile {
     yield { places: [] };
   }
 
-  close(): void {
-    this.#database.close();
-  }
-
   /** Chunks that are remembered may be others by now, if another process has written. */
   #noticeOthers(): void {
+    // The first look begins the transaction, which from then on sees one state of the file.
+    this.#sql.fact.get('next');
     const version = this.#database.readNumber('PRAGMA data_version');
-    if (version !== this.#dataVersion) this.#runs.forgetRoots();
+    if (version !== this.#dataVersion) this.#runs.forget();
     this.#dataVersion = version;
   }
 
@@ -193,7 +205,7 @@ export class IndexFile {
       this.#database.execute('COMMIT');
     } catch (error) {
       this.activity.drop();
-      this.#runs.forgetRoots();
+      this.#runs.forget();
       this.#database.rollBack();
       throw error;
     }

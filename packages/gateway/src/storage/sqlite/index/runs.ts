@@ -67,6 +67,8 @@ export class Runs {
   readonly #sql: ReturnType<typeof prepare>;
   /** The first keys of a run's chunks, by where its chunks begin. */
   readonly #roots = new Map<number, Chunk[]>();
+  /** Newest first. Undefined: they have to be read again. */
+  #known: readonly Run[] | undefined;
 
   constructor(database: Database) {
     this.#sql = prepare(database);
@@ -76,8 +78,7 @@ export class Runs {
   add(built: RunBuilder): void {
     const joined: Run[] = [];
     let { pairs, first } = built;
-    for (const row of this.#sql.newestFirst.all()) {
-      const run = readRun(row);
+    for (const run of this.#sql.newestFirst.all().map(readRun)) {
       const isShort = run.last + 1 - run.first < ratio * (built.next - first);
       const fits = built.next - run.first <= mostPlaces && pairs + run.pairs <= mostJoinedPairs;
       if (!isShort || !fits) break;
@@ -97,10 +98,7 @@ export class Runs {
 
   /** Those that have these places. */
   meeting(meets: (from: number, to: number) => boolean): readonly Run[] {
-    return this.#sql.newestFirst
-      .all()
-      .map(readRun)
-      .filter(({ first, last }) => meets(first, last));
+    return this.#all().filter(({ first, last }) => meets(first, last));
   }
 
   /** Writes a run again without what it knew of some places, and with what there is to know of them now. */
@@ -114,32 +112,35 @@ export class Runs {
   }
 
   /** Those between two places, newest first or oldest first. */
-  *between(low: number, high: number, { isForward }: { readonly isForward: boolean }): Generator<Run> {
-    for (let [from, to] = [low, high]; ;) {
-      // One at a time: who has found enough does not read the others.
-      const row = isForward ? this.#sql.oldest.get(from, to) : this.#sql.newest.get(from, to);
-      if (row === undefined) return;
-      const run = readRun(row);
-      yield run;
-      if (isForward) from = run.last + 1;
-      else to = run.first - 1;
-    }
+  between(low: number, high: number, { isForward }: { readonly isForward: boolean }): readonly Run[] {
+    const runs = this.#all().filter(({ first, last }) => last >= low && first <= high);
+    return isForward ? runs.toReversed() : runs;
   }
 
   /** A bit for each place of the run that may be meant. Undefined: none is. */
   search(run: Run, { groups, words, without, sinceMs, untilMs }: Question): Uint32Array | undefined {
     if (run.toMs < sinceMs || run.fromMs >= untilMs) return undefined;
     let found: Uint32Array | undefined;
-    const keepOnly = (bits: Uint32Array): boolean => {
-      if (found === undefined) found = bits;
-      else for (let at = 0; at < found.length; at += 1) found[at] = (found[at] as number) & (bits[at] as number);
-      return !isEmpty(found);
+    const keepOnly = (bits: Uint32Array | undefined): boolean => {
+      if (bits === undefined) return false;
+      if (found === undefined) {
+        found = bits;
+        return true;
+      }
+      let some = 0;
+      for (let at = 0; at < found.length; at += 1) {
+        found[at] = (found[at] as number) & (bits[at] as number);
+        some |= found[at] as number;
+      }
+      return some !== 0;
     };
     for (const keys of groups) if (!keepOnly(this.#placesOf(run, keys))) return undefined;
     for (const word of words) if (!keepOnly(this.#placesWith(run, word))) return undefined;
     found ??= this.#placesOf(run, everyEntry);
+    if (found === undefined) return undefined;
     const left = this.#placesOf(run, without);
-    for (let at = 0; at < found.length; at += 1) found[at] = (found[at] as number) & ~(left[at] as number);
+    if (left !== undefined)
+      for (let at = 0; at < found.length; at += 1) found[at] = (found[at] as number) & ~(left[at] as number);
     if (sinceMs > run.fromMs || untilMs <= run.toMs) this.#timesOf(run).keepWithin(found, sinceMs, untilMs);
     return isEmpty(found) ? undefined : found;
   }
@@ -147,21 +148,27 @@ export class Runs {
   /** Whether any entry has the term. */
   has(term: Term): boolean {
     const key = [bytesOf(keyOfTerm(term))];
-    for (const run of this.between(0, Number.MAX_SAFE_INTEGER, { isForward: false }))
-      if (!isEmpty(this.#placesOf(run, key))) return true;
-    return false;
+    return this.#all().some((run) => this.#placesOf(run, key) !== undefined);
   }
 
-  #placesOf(run: Run, keys: readonly Buffer[]): Uint32Array {
-    const bits = new Uint32Array(mostPlaces / 32);
+  #all(): readonly Run[] {
+    this.#known ??= this.#sql.newestFirst.all().map(readRun);
+    return this.#known;
+  }
+
+  /** Undefined: none has any of the keys, as it is with most of what is rare. */
+  #placesOf(run: Run, keys: readonly Buffer[]): Uint32Array | undefined {
+    let bits: Uint32Array | undefined;
     for (const key of keys) {
       const { chunk, nth } = this.#chunkFor(run, key) ?? { nth: -1 };
-      if (nth >= 0 && chunk?.isKeyAt(nth, key) === true) chunk.mark(nth, bits);
+      if (chunk === undefined || nth < 0 || !chunk.isKeyAt(nth, key)) continue;
+      bits ??= new Uint32Array(mostPlaces / 32);
+      chunk.mark(nth, bits);
     }
     return bits;
   }
 
-  #placesWith(run: Run, { key, isBeginning }: Question['words'][number]): Uint32Array {
+  #placesWith(run: Run, { key, isBeginning }: Question['words'][number]): Uint32Array | undefined {
     if (!isBeginning) return this.#placesOf(run, [key]);
     const bits = new Uint32Array(mostPlaces / 32);
     const start = key.toString('latin1');
@@ -261,34 +268,28 @@ export class Runs {
       this.#sql.dropRun.run(first);
       this.#sql.dropChunks.run(chunk, chunk + count + roots - 1);
     }
-    // Chunks that go make room for others of the same number.
-    if (instead.length > 0) this.#roots.clear();
+    this.forget();
     const { first, last, times } = run;
     const roots = next - start - chunks;
     this.#sql.insertRun.run(first, last, pairs, start, chunks, roots, times.fromMs, times.toMs, times.encode());
   }
 
-  /** Another process may have changed the runs. */
-  forgetRoots(): void {
+  /** What is remembered of the file may be out of date: runs have changed, and others have the same numbers. */
+  forget(): void {
     this.#roots.clear();
+    this.#known = undefined;
   }
 }
 
 function prepare(
   database: Database,
 ): Record<
-  | ('newestFirst' | 'newest' | 'oldest' | 'times' | 'insertRun' | 'dropRun')
-  | ('chunk' | 'lastChunk' | 'insertChunk' | 'dropChunks'),
+  ('newestFirst' | 'times' | 'insertRun' | 'dropRun') | ('chunk' | 'lastChunk' | 'insertChunk' | 'dropChunks'),
   Statement
 > {
   const columns = 'first, last, pairs, chunk, chunks, roots, from_ms, to_ms';
   return {
     newestFirst: database.prepare(`SELECT ${columns} FROM runs ORDER BY first DESC`),
-    newest: database.prepare(`SELECT ${columns} FROM runs WHERE last >= ? AND first <= ? ORDER BY first DESC LIMIT 1`),
-    oldest: database.prepare(
-      `SELECT ${columns} FROM runs WHERE first >= coalesce((SELECT max(first) FROM runs WHERE first <= ?1), 0)
-         AND last >= ?1 AND first <= ?2 ORDER BY first LIMIT 1`,
-    ),
     times: database.prepare('SELECT times FROM runs WHERE first = ?'),
     insertRun: database.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     dropRun: database.prepare('DELETE FROM runs WHERE first = ?'),
