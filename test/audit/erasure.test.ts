@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
@@ -13,6 +13,12 @@ import type { Answer, Place } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
+
+/** The names of the calls behind the alerts of an agent. */
+function toolsInAlerts(agent: string): string {
+  const { anomalies } = gate.run<{ anomalies: { id: string }[] }>('anomalies', 'list', '--agent', agent);
+  return anomalies.map(({ id }) => JSON.stringify(gate.run('anomalies', 'show', id))).join();
+}
 
 const [adas, bobs] = ['ZQADA-PRIVATE-MATTER', 'ZVBOB-PRIVATE-MATTER'];
 let gate: AgingDaemon;
@@ -45,12 +51,17 @@ async function leaveTraces(token: string, name: string, text: string): Promise<s
   succeed(await write(`${text} three`));
   succeed(await gate.daemon.call('files.search', { path: '.', content: text }, { token, dedupeKey: `${name}-key` }));
   await askToDelete(token, `${text}.txt`);
+  // A tool that does not exist, until somebody is told.
+  const made = `made.${text.toLowerCase().replaceAll('-', '_')}`;
+  for (let n = 0; n < 3; n += 1) await gate.daemon.call(made, {}, { token });
   return callId;
 }
 
 before(async () => {
-  gate = await AgingDaemon.start(liftLimits(newPlace()));
-  place = gate.place;
+  place = liftLimits(newPlace());
+  const spike = 'anomalies: { quiet_minutes: 10, call_spike: { more_than: 8, window_minutes: 5 } }';
+  appendFileSync(join(place.home, 'governance', 'limits.yaml'), `${spike}\n`);
+  gate = await AgingDaemon.start(place);
   [ada, bob] = [await gate.daemon.newAgent('ada'), await gate.daemon.newAgent('bob')];
   written = await leaveTraces(ada, 'a', adas);
   bobsCall = await leaveTraces(bob, 'b', bobs);
@@ -94,9 +105,10 @@ test('an erasure waits a day, also across kill -9, is listed, and can be cancell
 });
 
 test('what an agent asked for and got is gone from every file of the gate, and the log still verifies', async () => {
-  for (const file of ['sallyport.db', 'content', 'trash']) {
+  assert.match(toolsInAlerts('ada'), /made\.zqada_private_matter/);
+  for (const file of ['sallyport.db', 'content', 'trash', 'log/calls.log']) {
     assert.ok(
-      gate.filesWith(adas).some((name) => name.startsWith(file)),
+      [...gate.filesWith(adas), ...gate.filesWith('zqada')].some((name) => name.startsWith(file)),
       `${file} has nothing to erase`,
     );
   }
@@ -111,11 +123,9 @@ test('what an agent asked for and got is gone from every file of the gate, and t
   assert.ok(Number(done.erasedRecords) >= 10);
 
   assert.deepEqual(gate.filesWith(adas), []);
-  assert.deepEqual(
-    gate.filesWith('zqada').filter((name) => name.startsWith('audit')),
-    [],
-    'the index has the word no more',
-  );
+  assert.deepEqual(gate.filesWith('zqada'), [], 'neither the index nor alerts nor the log of calls have the word');
+  assert.match(toolsInAlerts('ada'), /\(erased\)/);
+  assert.match(toolsInAlerts('bob'), /made\.zvbob_private_matter/);
   assert.ok(gate.filesWith(bobs).length >= 3, 'what others did stays');
   assert.equal(gate.search('zqada'), 0);
   assert.ok(gate.search('zvbob') > 0);

@@ -46,16 +46,14 @@ describeStore('the SQLite store', async () => {
   };
 });
 
-test('nothing of what was erased is left in the files', async () => {
-  const options = storeOptionsIn(newFolder());
-  await using store = closing(await openSqliteStore(options));
+/** Leaves rows of one session among those of others, and erases it. Returns which files still have something of it. */
+async function eraseSession(store: Store, databaseFile: string): Promise<() => string[]> {
   const session = sessionNamed();
   await store.createSession(session);
-  const mark = (about: string) => `${about}-ERASE-ME-${about}`;
   const indexes: number[] = [];
   for (let round = 0; round < 300; round += 1) {
     // Rows of other lengths between them, so that rows move from page to page.
-    const text = `${round % 3 === 0 ? mark('log') : 'stays'}${'x'.repeat(round * 7)}`;
+    const text = `${round % 3 === 0 ? 'log-ERASE-ME-log' : 'stays'}${'x'.repeat(round * 7)}`;
     const { index } = await store.append({ ...event('e'), payload: ownText(JSON.stringify({ text })) });
     if (round % 3 === 0) indexes.push(index);
     const owner = round % 3 === 0 ? session : sessionNamed();
@@ -63,22 +61,46 @@ test('nothing of what was erased is left in the files', async () => {
   }
   const found = () =>
     ['', '-wal'].filter((end) => {
-      const file = `${options.databaseFile}${end}`;
+      const file = `${databaseFile}${end}`;
       return existsSync(file) && readFileSync(file).includes('ERASE-ME');
     });
   assert.ok(found().length > 0);
-  const dueAtMs = 0;
   const erasure = { id: randomUUIDv7(), subject: { kind: 'session', id: session.id }, reason: ownText('') } as const;
-  await store.requestErasure({ ...erasure, requestedAtMs: 0, dueAtMs });
+  await store.requestErasure({ ...erasure, requestedAtMs: 0, dueAtMs: 0 });
   await store.startErasure(erasure.id, 0);
   await store.erasePayloads(erasure.id, { indexes, nextIndex: 0, atMs: 0 });
   const untilMs = Date.now() + 1000;
   await store.eraseRows({ callIds: [], decisionIds: [], sessionIds: [session.id], untilMs });
+  assert.equal((await store.readRecords(indexes[1] ?? 0, 1))[0]?.payload, undefined);
+  return found;
+}
+
+test('nothing of what was erased is left in the files', async () => {
+  const options = storeOptionsIn(newFolder());
+  await using store = closing(await openSqliteStore(options));
+  const found = await eraseSession(store, options.databaseFile);
   assert.equal(await store.compact({ isRoutine: false }), true);
   assert.deepEqual(found(), []);
-  assert.equal((await store.readRecords(indexes[1] ?? 0, 1))[0]?.payload, undefined);
   assert.equal((await store.append(event('after'))).index > 0, true);
   assert.equal(store.sealed(), undefined);
+});
+
+test('nothing of what was erased is left in the files of a large database once it is closed', async () => {
+  const options = storeOptionsIn(newFolder());
+  const store = await openSqliteStore(options);
+  const found = await eraseSession(store, options.databaseFile);
+  const long = ownText(JSON.stringify({ text: 'y'.repeat(60_000) }));
+  for (let round = 0; round < 160; round += 1) await store.append({ ...event('e'), payload: long });
+  assert.equal(await store.compact({ isRoutine: true }), false, 'calls would have to wait');
+  await store.close();
+  assert.deepEqual(found(), []);
+  const database = new DatabaseSync(options.databaseFile);
+  assert.deepEqual(Object.values(database.prepare('PRAGMA integrity_check').get() ?? {}), ['ok']);
+  database.close();
+  // It was done, and the log and the state are as they were.
+  await using again = closing(await openSqliteStore(options));
+  assert.equal((await again.append(event('after'))).index > 0, true);
+  assert.equal(again.sealed(), undefined);
 });
 
 test('a database of a newer program is refused with what to do, and is not touched', async () => {

@@ -42,7 +42,8 @@ export function reportEnding({ log, events, metrics, tracer }: EndingWatchers): 
       tracer?.ended(call, end, latencyMs);
       if (ending.kind !== 'faulted') return;
       const { stage, fault: error } = ending;
-      log.error('call_faulted', { call_id: call.callId, trace_id: call.traceId, stage, error });
+      const { callId, traceId, session } = call;
+      log.error('call_faulted', { call_id: callId, trace_id: traceId, session_id: session?.id, stage, error });
     },
   };
 }

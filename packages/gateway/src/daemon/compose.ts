@@ -105,7 +105,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     openAnomalies({ ...ground, registry, authority, offices, notify: approvals.tellAnomaly }),
   );
   const erasures = closeLater(
-    openErasures({ ...ground, registry, isDirector: (person) => offices.isDirector(person) }),
+    openErasures({
+      ...{ ...ground, registry, events: ground.telemetry.events },
+      isDirector: (person) => offices.isDirector(person),
+    }),
   );
   const parts: DaemonParts = {
     ...{ ...ground, registry, executor, leavings, toolsFolder, upstreams, dropWaiting, endSession },

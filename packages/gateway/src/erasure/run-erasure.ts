@@ -7,6 +7,7 @@ import type { ArchiveFolder } from '../storage/archive/archive-folder.ts';
 import type { Erasure, ErasureRepository, ErasedRows } from '../storage/stores.ts';
 import { chooseRecords, readPayload, sessionsOf } from './choose-records.ts';
 import type { ChooserParts } from './choose-records.ts';
+import { tellsOf } from './forget-lines.ts';
 
 export interface ErasureParts extends ChooserParts {
   readonly store: ChooserParts['store'] & ErasureRepository;
@@ -20,6 +21,8 @@ export interface ErasureParts extends ChooserParts {
   readonly archive: Pick<ArchiveFolder, 'erase'>;
   /** Takes what was erased out of the search index. */
   readonly forgetInIndex: () => Promise<void>;
+  /** Takes lines out of the logs of the daemon and of its calls. */
+  readonly dropLines: (isDropped: (line: string) => boolean) => Promise<void>;
   readonly nowMs: () => number;
 }
 
@@ -47,6 +50,7 @@ export async function runErasure(erasure: Erasure, parts: ErasureParts, signal: 
   }
   parts.archive.erase(await rangesErasedBy(erasure, parts));
   await parts.forgetInIndex();
+  await parts.dropLines(tellsOf(rows));
   await store.compact({ isRoutine: erasure.requestedBy === undefined });
   signal.throwIfAborted();
   await store.endErasure(erasure.id, parts.nowMs());

@@ -98,8 +98,8 @@ function eraseTool(parts: ErasureToolParts) {
 }
 
 const whatGoes = `Payloads of their records in the log, results kept for dedupe keys, copies of changed files that undo has, approvals and
-plans, stored content that nobody else may use, and all of it in the search index and the archives.
-Records of the administration stay: people, rules, modes, grants, erasures.`;
+plans, stored content that nobody else may use, and all of it in the search index, the archives and the daemon's own logs.
+Records of the administration stay: people, rules, modes, grants, alerts, erasures.`;
 
 function previewTool(parts: ErasureToolParts) {
   const { store, nowMs } = parts;

@@ -76,6 +76,12 @@ export class CallEvents {
     this.#used = 0;
   }
 
+  /** Takes lines out of the files. */
+  async dropLines(isDropped: (line: string) => boolean): Promise<void> {
+    this.flush();
+    if (this.#sink instanceof RotatingFile) await this.#sink.dropLines(isDropped);
+  }
+
   close(): Promise<void> {
     this.flush();
     return new Promise((resolve) => this.#sink.end(() => resolve()));

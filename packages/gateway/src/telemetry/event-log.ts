@@ -33,6 +33,11 @@ export class EventLog {
   readonly warn = (event: string, fields: Record<string, unknown> = {}): void => this.#write('warn', event, fields);
   readonly error = (event: string, fields: Record<string, unknown> = {}): void => this.#write('error', event, fields);
 
+  /** Takes lines out of the files. */
+  async dropLines(isDropped: (line: string) => boolean): Promise<void> {
+    if (this.#sink instanceof RotatingFile) await this.#sink.dropLines(isDropped);
+  }
+
   close(): Promise<void> {
     return new Promise((resolve) => this.#sink.end(() => resolve()));
   }

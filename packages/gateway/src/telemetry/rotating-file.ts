@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, renameSync, write } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 
 export interface Rotation {
@@ -18,11 +19,28 @@ export class RotatingFile extends Writable {
   readonly #rotation: Rotation;
   #descriptor: number | undefined;
   #bytes = 0;
+  /** Resolves when what is on its way to the disk is there. */
+  #written: Promise<void> = Promise.resolve();
+  /** Absent: nobody takes lines out. */
+  #editing: Promise<void> | undefined;
 
   constructor(path: string, rotation: Rotation = usualRotation) {
     super({ decodeStrings: true });
     this.#path = path;
     this.#rotation = rotation;
+  }
+
+  /** Takes lines out of this file and of the older ones. What is written meanwhile waits. Rejects when it could not. */
+  dropLines(isDropped: (line: string) => boolean): Promise<void> {
+    const before = this.#editing ?? Promise.resolve();
+    const editing = before.then(() => this.#written).then(() => this.#dropLines(isDropped));
+    const settled: Promise<void> = editing
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#editing === settled) this.#editing = undefined;
+      });
+    this.#editing = settled;
+    return editing;
   }
 
   override _construct(done: Done): void {
@@ -45,13 +63,22 @@ export class RotatingFile extends Writable {
   }
 
   #take(chunk: Buffer, done: Done): void {
+    if (this.#editing !== undefined) {
+      void this.#editing.then(() => this.#take(chunk, done));
+      return;
+    }
     try {
       if (this.#bytes >= this.#rotation.maxBytes) this.#rotate();
     } catch (error) {
       return done(error as Error);
     }
     this.#bytes += chunk.length;
-    this.#append(chunk, done);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#written = promise;
+    this.#append(chunk, (error) => {
+      resolve();
+      done(error);
+    });
   }
 
   #append(chunk: Buffer, done: Done): void {
@@ -66,8 +93,27 @@ export class RotatingFile extends Writable {
     this.#bytes = fstatSync(this.#descriptor).size;
   }
 
+  async #dropLines(isDropped: (line: string) => boolean): Promise<void> {
+    for (let number = this.#rotation.kept; number >= 0; number--) {
+      const name = this.#nameOf(number);
+      const text = await readFile(name, 'utf8').catch(ignoreMissing);
+      const lines = text.split('\n');
+      const left = lines.filter((line) => !isDropped(line));
+      if (left.length === lines.length) continue;
+      await writeFile(`${name}.new`, left.join('\n'), { mode: 0o600 });
+      renameSync(`${name}.new`, name);
+      if (number > 0 || this.#descriptor === undefined) continue;
+      closeSync(this.#descriptor);
+      this.#open();
+    }
+  }
+
+  #nameOf(number: number): string {
+    return number === 0 ? this.#path : `${this.#path}.${number}`;
+  }
+
   #rotate(): void {
-    const name = (number: number): string => (number === 0 ? this.#path : `${this.#path}.${number}`);
+    const name = (number: number): string => this.#nameOf(number);
     for (let number = this.#rotation.kept; number > 0; number--) {
       try {
         renameSync(name(number - 1), name(number));
@@ -78,6 +124,11 @@ export class RotatingFile extends Writable {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#open();
   }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return '';
+  throw error;
 }
 
 function attempt(work: () => void, done: Done): void {

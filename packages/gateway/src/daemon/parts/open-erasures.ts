@@ -8,6 +8,7 @@ import { erasureTools } from '../../erasure/tools.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { ArchiveFolder } from '../../storage/archive/archive-folder.ts';
 import type { Store } from '../../storage/stores.ts';
+import type { CallEvents } from '../../telemetry/call-events.ts';
 import type { EventLog } from '../../telemetry/event-log.ts';
 import type { Home } from '../home/home.ts';
 
@@ -20,6 +21,7 @@ export interface ErasuresSource {
   readonly currentRules: () => Rules;
   readonly isDirector: (person: Session) => boolean;
   readonly log: EventLog;
+  readonly events: Pick<CallEvents, 'dropLines'>;
 }
 
 export interface OpenedErasures {
@@ -34,7 +36,7 @@ const forgetEveryMs = 5 * 60_000;
 
 /** Puts together what forgets. */
 export function openErasures(source: ErasuresSource): OpenedErasures {
-  const { home, store, registry, content, index, currentRules, isDirector, log } = source;
+  const { home, store, registry, content, index, currentRules, isDirector, log, events } = source;
   const archive = new ArchiveFolder(home.archiveFolder);
   const parts = {
     store,
@@ -48,6 +50,10 @@ export function openErasures(source: ErasuresSource): OpenedErasures {
     trashFolder: home.trashFolder,
     content,
     forgetInIndex: index.forgetErased,
+    dropLines: async (isDropped) => {
+      await events.dropLines(isDropped);
+      await log.dropLines(isDropped);
+    },
     onErased: (id) => log.info('erasure_done', { erasure: id }),
     onFault: (error) => log.error('erasure_failed', { error }),
   });

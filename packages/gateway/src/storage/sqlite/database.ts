@@ -88,6 +88,11 @@ export class Database {
     this.#connection.exec('VACUUM');
   }
 
+  /** Reads pages from the file again before it uses them. */
+  forgetPages(): void {
+    this.#connection.exec('PRAGMA shrink_memory');
+  }
+
   close(): void {
     this.#connection.close();
   }

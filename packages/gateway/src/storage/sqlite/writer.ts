@@ -30,6 +30,7 @@ import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
 import { ErasureWriter } from './erasure/erasure-writer.ts';
+import { overwriteUnused } from './erasure/overwrite-unused.ts';
 import { JournalWriter } from './journal/journal-writer.ts';
 import type { LogAppender } from './log-appender.ts';
 import type { OpenIntents } from './open-intents.ts';
@@ -134,8 +135,6 @@ export interface Sealed {
 
 /** Takes some seconds; no call is recorded meanwhile. */
 const mostRewrittenBytes = 64 * 1024 * 1024;
-/** A stop that takes longer than a minute or so would be cut off. */
-const mostRewrittenAtEnd = 16 * mostRewrittenBytes;
 
 /** Owns the writing connection. Used by one thread only; each group of operations is one commit. */
 export class Writer {
@@ -256,15 +255,14 @@ export class Writer {
         // What is old goes at the next end.
       }
       this.sign();
-      const isDue = this.#statements.isRewriteDue.get() !== undefined;
-      if (isDue && statSync(this.#options.databaseFile).size <= mostRewrittenAtEnd) this.#rewrite();
+      if (this.#statements.isRewriteDue.get() !== undefined) this.#overwriteUnused();
     }
     this.#database.close();
   }
 
   /**
-   * Leaves nothing of what was deleted in the files. A large database is written anew when it is closed, because no call
-   * could be recorded meanwhile. False: not done yet.
+   * Leaves nothing of what was deleted in the files. In a large database that is done when it is closed, because no call could
+   * be recorded meanwhile. False: not done yet.
    */
   compact({ isRoutine }: { readonly isRoutine: boolean }): boolean {
     if (this.#sealed !== undefined) return false;
@@ -289,6 +287,19 @@ export class Writer {
       return true;
     } catch {
       return false;
+    }
+  }
+
+  /** At the end: nobody else may write. What cannot be done now is done at the next end. */
+  #overwriteUnused(): void {
+    try {
+      if (!this.#database.emptyJournal()) return;
+      overwriteUnused(this.#options.databaseFile);
+      // Pages in memory are as they were.
+      this.#database.forgetPages();
+      this.#transact(() => this.#statements.noteRewritten.run());
+    } catch {
+      // It stays due.
     }
   }
 

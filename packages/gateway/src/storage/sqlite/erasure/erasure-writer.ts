@@ -45,6 +45,7 @@ export class ErasureWriter {
   }
 
   erasePayloads(id: string, { indexes, nextIndex, atMs }: RemovedRecords & { readonly nextIndex: number }): void {
+    this.#sql.anomalies.run({ indexes: JSON.stringify(indexes) });
     this.#remove(indexes, atMs, { event: ownText('payloads_erased'), kind: 'erased', more: { erasure: ownText(id) } });
     this.#sql.advance.run(nextIndex, indexes.length, id);
   }
@@ -112,7 +113,7 @@ function prepare(
   database: Database,
 ): Record<
   | ('request' | 'cancel' | 'start' | 'advance' | 'end' | 'remove' | 'noteRemoval' | 'noteRetention')
-  | ('dedupe' | 'journal' | 'approvals' | 'plans'),
+  | ('dedupe' | 'journal' | 'approvals' | 'plans' | 'anomalies'),
   Statement
 > {
   return {
@@ -139,6 +140,15 @@ function prepare(
     ),
     journal: database.prepare(`DELETE FROM journal WHERE ${selectJournal}`),
     approvals: database.prepare(`DELETE FROM approvals WHERE ${selectDecisions}`),
+    // An alert stays, and forgets which tools were asked for. Text and no JSON, for the triggers that sum up rows as well.
+    anomalies: database.prepare(
+      `WITH erased (call) AS MATERIALIZED (SELECT DISTINCT lower(hex(substr(leaf, 13, 16))) FROM records
+         WHERE position IN (SELECT value FROM json_each(:indexes)))
+       UPDATE anomalies SET calls = (SELECT json_group_array(CASE
+           WHEN replace(value ->> 'callId', '-', '') IN erased THEN json_set(value, '$.tool', '(erased)')
+           ELSE json(value) END) FROM json_each(anomalies.calls)) || ''
+       WHERE EXISTS (SELECT 1 FROM json_each(anomalies.calls) WHERE replace(value ->> 'callId', '-', '') IN erased)`,
+    ),
     plans: database.prepare(`DELETE FROM plans WHERE ${selectDecisions}`),
   };
 }
