@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { wholeText } from '@sallyport/contract';
 import type { CallFacts } from '../call/call.ts';
 import { cutText } from '../call/redacted.ts';
-import type { RedactText } from '../call/redacted.ts';
+import type { Redacted, RedactText } from '../call/redacted.ts';
 import type { Gathered, CallEnding } from '../call/stage.ts';
 import { RotatingFile } from './rotating-file.ts';
 import { spanIdOf } from './trace-context.ts';
@@ -10,12 +10,14 @@ import type { Code } from '@sallyport/contract';
 import { Fault } from '../call/fault.ts';
 
 const flushMs = 100;
-const roomBytes = 64 * 1024;
+const roomBytes = 256 * 1024;
 /** Names are cut at 256 characters, of up to six bytes when they are escaped. */
 const longestLine = 8 * 1024;
 /** What the disk has not taken yet. Beyond it events are dropped: memory is for calls. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 const longestName = 256;
+/** Callers choose the names of tools that do not exist. */
+const mostQuoted = 1000;
 
 const names = {
   ok: 'tool_call_completed',
@@ -37,6 +39,7 @@ export class CallEvents {
   #used = 0;
   #timer: NodeJS.Timeout | undefined;
   #dropped = 0;
+  readonly #quoted = new Map<Redacted, string>();
   #time = '';
   #timeMs = 0;
 
@@ -97,8 +100,15 @@ export class CallEvents {
     return `{"time":"${this.#now()}","level":"${level}","event":"${event}","call_id":"${callId}"${trace}${parent}${above},"tool":${this.#quote(name)}${agent}`;
   }
 
+  /** The same few names come with every call. What is kept is what the redactor lets pass at the moment. */
   #quote(text: string): string {
-    return JSON.stringify(cutText(this.#redact(text), longestName));
+    const shown = this.#redact(text);
+    const known = this.#quoted.get(shown);
+    if (known !== undefined) return known;
+    const quoted = JSON.stringify(cutText(shown, longestName));
+    if (this.#quoted.size >= mostQuoted) this.#quoted.clear();
+    if (shown.length <= longestName) this.#quoted.set(shown, quoted);
+    return quoted;
   }
 
   /** Many events fall into one millisecond. */
