@@ -95,6 +95,22 @@ test('a checkpoint is published to a git repository and pushed', async () => {
   assert.match(git('-C', remote, 'log', '-1', '--format=%s', 'main'), /^checkpoint over \d+ records$/m);
 });
 
+test('a user whose git knows no name publishes all the same, and what git objects to is one line', () => {
+  const repository = join(folder, 'nameless');
+  const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
+  mkdirSync(repository);
+  const unnamed = { GIT_CONFIG_SYSTEM: '/dev/null', GIT_CONFIG_GLOBAL: '/dev/null' };
+  const run = () => runSallyport(daemon.place, ['audit', 'publish', '--git', repository], unnamed);
+  const refused = run();
+  assert.notEqual(refused.status, 0);
+  assert.match(refused.stderr, /nameless: (?:fatal: )?not a git repository/);
+  assert.doesNotMatch(refused.stderr, /\\n/);
+  git('init', '--quiet');
+  const { status, stderr } = run();
+  assert.equal(status, 0, stderr);
+  assert.match(git('log', '-1', '--format=%an %s'), /^Sallyport checkpoint over/);
+});
+
 test('a checkpoint is posted to a webhook, and a place that fails is told without hiding the others', async (t) => {
   const bodies: string[] = [];
   const server = createServer((request, response) => {

@@ -211,6 +211,9 @@ test('JSON lines and CSV hold everything that matches, also while the gate is st
     runSallyport(daemon.place, ['audit', 'search', 'agent:scout', 'status:denied', '--as', 'jsonl']).stdout,
   );
   assert.notEqual(inOne, '');
+  const withWord = (...filter: string[]) => runSallyport(daemon.place, ['audit', 'search', ...filter, '--as', 'jsonl']);
+  assert.notEqual(withWord('agent:scout env').stdout, '', 'a word behind a field, in one argument');
+  assert.equal(withWord('agent:scout env').stdout, withWord('agent:scout', 'env').stdout);
   const page = runSallyport(daemon.place, ['audit', 'search', 'agent:scout', '-n', '5']);
   assert.equal(page.stdout.trim().split('\n').length, 5);
   assert.match(page.stderr, /There is more: add --before \d+/);

@@ -40,7 +40,15 @@ function capitalise(name: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }
 
+/** `effect: allow; rule_id: reads`. What stands deeper is shown as it is in the record. */
 function spell(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return spellPart(value);
+  return Object.entries(value)
+    .map(([name, member]) => `${makeVisible(name)}: ${spellPart(member)}`)
+    .join('; ');
+}
+
+function spellPart(value: unknown): string {
   return makeVisible(typeof value === 'string' ? value : JSON.stringify(value));
 }
 

@@ -15,10 +15,12 @@ import {
 } from '../../command-table.ts';
 import { erasureCommands } from './audit-erasure.ts';
 
-const searchHelp = `A filter joins fields and words: agent:scout status:denied,error path:src since:2h secret*
-Fields: agent, call, code, door, event, host, kind, path, rule, session, status, tool, trace, since, until.
-A minus in front excludes (-tool:git.*). Put a filter that begins with a minus behind --. kind:housekeeping shows what is
-hidden otherwise.`;
+const searchHelp = `A filter joins fields and words:
+  agent:scout status:denied,error path:src since:2h secret*
+Fields: about, agent, call, code, door, event, host, kind, path, rule, session,
+  status, task, tool, trace, since, until.
+A minus in front excludes (-tool:git.*). Put a filter that begins with a minus
+behind --. kind:housekeeping shows what is hidden otherwise.`;
 
 /** A place in the log. */
 function parseIndex(given: string): number {

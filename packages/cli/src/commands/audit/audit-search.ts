@@ -59,8 +59,7 @@ async function showPages(
     terminal.print(visibleJson({ entries: kept, ...more, indexedSize: String(indexedSize), logSize: String(logSize) }));
     return exitCodes.success;
   }
-  if (as !== undefined) return exitCodes.success;
-  if (shown === 0) terminal.note('Nothing matches.');
+  if (shown === 0 && as === undefined) terminal.note('Nothing matches.');
   if (next !== undefined) terminal.note(`There is more: add --before ${next}.`);
   if (indexedSize < logSize) terminal.note(`The index is still being built: ${indexedSize} of ${logSize} records.`);
   return exitCodes.success;
@@ -88,10 +87,10 @@ function render(entry: Entry, as: string | undefined, terminal: CommandContext['
   return renderRecord(entry.records.at(-1) as InJson<AuditRecord>, terminal);
 }
 
-/** The shell took the quotation marks away. */
+/** Of a path with spaces, the shell took the quotation marks away. Nothing else that is asked for has spaces. */
 function quoteAgain(part: string): string {
-  const [, start = '', value = ''] = /^(-?[a-z]+:)?(.*)$/s.exec(part) ?? [];
+  const [, start = '', value = ''] = /^(-?path:)(.*)$/s.exec(part) ?? [];
   // People also put quotes around the whole filter: then another field follows the first.
   const isWhole = /\s-?[a-z]+:/.test(value) || value.includes('"');
-  return /\s/.test(value) && !isWhole && start !== '' ? `${start}"${value}"` : part;
+  return /\s/.test(value) && !isWhole ? `${start}"${value}"` : part;
 }

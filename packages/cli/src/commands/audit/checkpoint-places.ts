@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCheckpoint, parseVerifier, proveConsistency, verifyConsistency } from '@sallyport/log';
@@ -33,20 +33,32 @@ export function publishToFile(file: string, { note, size, verifier, readNode }: 
 
 /** One commit for each checkpoint, in the branch that is checked out. It is pushed when the repository has a remote. */
 export function publishToGit(folder: string, parts: PublishedCheckpoint): void {
-  const git = (...args: string[]): string =>
-    execFileSync('git', ['-C', folder, ...args], {
-      encoding: 'utf8',
-      timeout: waitMs,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  const git = (...args: string[]): string => runGit(folder, args);
   const { name } = parseVerifier(parts.verifier);
   const file = `${name.replace(/[^A-Za-z0-9.-]/g, '-')}.checkpoint`;
   publishToFile(join(folder, file), parts);
   git('add', '--', file);
   if (git('status', '--porcelain', '--', file).trim() !== '') {
-    git('commit', '--quiet', '--message', `checkpoint over ${parts.size} records`, '--', file);
+    git(...nameAuthor(folder), 'commit', '--quiet', '--message', `checkpoint over ${parts.size} records`, '--', file);
   }
   if (git('remote').trim() !== '') git('push', '--quiet');
+}
+
+/** Throws with the last thing that git said. */
+function runGit(folder: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync('git', ['-C', folder, ...args], {
+    ...{ encoding: 'utf8', timeout: waitMs, stdio: ['ignore', 'pipe', 'pipe'] },
+  });
+  if (error !== undefined) throw error;
+  if (status === 0) return stdout;
+  const said = stderr.trim().split('\n').at(-1);
+  throw new Error(said === undefined || said === '' ? `git ended with ${status}` : said);
+}
+
+/** A user that only runs services has no name in the settings of git. */
+function nameAuthor(folder: string): readonly string[] {
+  const { status } = spawnSync('git', ['-C', folder, 'config', 'user.email'], { timeout: waitMs });
+  return status === 0 ? [] : ['-c', 'user.name=Sallyport', '-c', 'user.email=sallyport@localhost'];
 }
 
 export async function publishToWebhook(url: string, note: string): Promise<void> {
