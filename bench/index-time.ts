@@ -48,14 +48,14 @@ export function searchTime(): Budget {
   let keeper: IndexKeeper | undefined;
   return budget(
     `search of ${longLogRecords} records, slowest kind, p99`,
-    '≤ 20 ms',
+    '≤ 20 ms of one core',
     20,
     (databaseFile, indexFile) => {
       if (keeper === undefined) build(databaseFile, indexFile);
       keeper ??= new IndexKeeper({ databaseFile, indexFile });
       const opened = keeper;
       const p99 = filters.map((text) => percentile(timesOf(opened, text), 99));
-      return { floor: pageMs(databaseFile), subject: Math.max(...p99), unit: 'ms', details: {} };
+      return { floor: pageMs(databaseFile), subject: Math.max(...p99), unit: 'ms of CPU', details: {} };
     },
     () => keeper?.close(),
   );
@@ -65,23 +65,21 @@ function timesOf(keeper: IndexKeeper, text: string): number[] {
   const filter = parseFilter(text, Date.now());
   return Array.from({ length: 100 }, () => {
     const before = Math.ceil(Math.random() * longLogRecords);
-    const startMs = performance.now();
-    keeper.search({ filter, limit, before });
-    return performance.now() - startMs;
+    return 1000 * cpuSeconds(() => void keeper.search({ filter, limit, before }));
   });
 }
 
 function pageMs(databaseFile: string): number {
   const database = Database.openForReading(databaseFile);
   const read = database.prepare('SELECT * FROM records WHERE position BETWEEN ? AND ?');
-  const startMs = performance.now();
-  for (let nth = 0; nth < 100; nth += 1) {
-    const from = Math.floor(Math.random() * longLogRecords);
-    read.all(from, from + 2 * limit);
-  }
-  const ms = (performance.now() - startMs) / 100;
+  const seconds = cpuSeconds(() => {
+    for (let nth = 0; nth < 100; nth += 1) {
+      const from = Math.floor(Math.random() * longLogRecords);
+      read.all(from, from + 2 * limit);
+    }
+  });
   database.close();
-  return ms;
+  return (1000 * seconds) / 100;
 }
 
 function build(databaseFile: string, indexFile: string): void {
@@ -101,9 +99,9 @@ function readAll(databaseFile: string): number {
 }
 
 function cpuSeconds(work: () => void): number {
-  const before = process.cpuUsage();
+  const before = process.threadCpuUsage();
   work();
-  const { user, system } = process.cpuUsage(before);
+  const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1e6;
 }
 
