@@ -34,7 +34,7 @@ export function judgeHosts({ rules, question, lease, consented, secrets }: HostJ
       if (verdict.effect === 'deny') return refusalOf(verdict, rules.hash);
       if (verdict.effect === 'require_approval' && !(consented && named.has(host))) {
         return refuse('HOST_REFUSED', verdict.rule, `${host} can only be reached when a person agrees to it.`, {
-          remedy: 'Make a call for that address itself; a person is then asked.',
+          remedy: 'Make a call for that address itself; a person is asked then, unless the gate never connects to it.',
           rulesHash: rules.hash,
         });
       }

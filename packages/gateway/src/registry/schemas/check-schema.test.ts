@@ -34,9 +34,9 @@ test('every violation has field, rule and a sentence', () => {
   for (const [value, expected] of [
     [{}, 'path | required | path is required'],
     [{ path: 5 }, 'path | type | path must be string'],
-    [{ path: '' }, 'path | min_length | path must NOT have fewer than 1 characters'],
-    [{ path: 'abcdef' }, 'path | max_length | path must NOT have more than 5 characters'],
-    [{ path: 'a', limit: 0 }, 'limit | minimum | limit must be >= 1'],
+    [{ path: '' }, 'path | min_length | path must have at least 1 character'],
+    [{ path: 'abcdef' }, 'path | max_length | path must have at most 5 characters'],
+    [{ path: 'a', limit: 0 }, 'limit | minimum | limit must be at least 1'],
     [{ path: 'a', how: 'soon' }, 'how | enum | how must be one of "fast", "slow"'],
     [{ path: 'a', limt: 3 }, 'limt | unknown | limt is not an argument; perhaps you mean limit'],
     [{ path: 'a', zzz: 3 }, 'zzz | unknown | zzz is not an argument; use path, limit, how, tags, view'],

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { hasHiddenTextOrLines, wholeText } from '@sallyport/contract';
+import { hasHiddenTextOrLines, spellCount, wholeText } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type { Violation } from '../../call/refusal.ts';
 import { nearestNames } from '../../text/nearest-names.ts';
@@ -36,9 +36,32 @@ export function describeViolation(error: ErrorObject, subject: Subject): Violati
       return { field, rule: 'enum', message: `${named} must be one of ${listSome(allowed)}` };
     }
     default: {
+      const bound = describeBound(error);
+      if (bound !== undefined) return { field, rule: ruleName(error.keyword), message: `${named} must ${bound}` };
       const message = makeHarmless(wholeText(error.message ?? '', longestField)) || 'does not fit';
       return { field, rule: ruleName(error.keyword), message: `${named} ${message}` };
     }
+  }
+}
+
+/** Undefined: the rule is not about how long, how many or how much. */
+function describeBound({ keyword, params }: ErrorObject): string | undefined {
+  const limit = Number(params['limit']);
+  switch (keyword) {
+    case 'minLength':
+      return `have at least ${spellCount(limit, 'character')}`;
+    case 'maxLength':
+      return `have at most ${spellCount(limit, 'character')}`;
+    case 'minItems':
+      return `have at least ${spellCount(limit, 'entry', 'entries')}`;
+    case 'maxItems':
+      return `have at most ${spellCount(limit, 'entry', 'entries')}`;
+    case 'minimum':
+      return `be at least ${limit}`;
+    case 'maximum':
+      return `be at most ${limit}`;
+    default:
+      return undefined;
   }
 }
 
