@@ -18,6 +18,7 @@ import { buildSdk, hashSdk } from '@sallyport/sdk/build';
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
 import { recordFile } from '../packages/cli/bin/built-program.mjs';
+import { groupModules } from './group-modules.ts';
 import { describeFile } from './program-build.mjs';
 import { root } from './workspace.ts';
 
@@ -64,18 +65,25 @@ const bundle = await rolldown({
   // Its other form asks for its parts by names that no bundler sees.
   resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },
   plugins: [httpWithoutFetch],
+  preserveEntrySignatures: 'allow-extension',
   logLevel: 'warn',
 });
+const ungrouped = await bundle.generate({ format: 'esm' });
 const { output } = await bundle.generate({
   format: 'esm',
   // Only as deep as the folder will be, so that the maps find the sources.
   dir: join(buildsFolder, 'build'),
   sourcemap: true,
   chunkFileNames: '[name]-[hash].js',
+  codeSplitting: groupModules(ungrouped.output.filter((part) => part.type === 'chunk')),
+  // Licences stay. All else only costs memory: the source is kept as long as the program runs.
+  comments: { legal: true, annotation: false, jsdoc: false },
   paths: { '@sallyport/sdk/build': './sdk/src/build-sdk.js' },
 });
 await bundle.close();
-const chunks = output.filter((part) => part.type === 'chunk');
+const chunks = output
+  .filter((part) => part.type === 'chunk')
+  .map(({ fileName, moduleIds, code }) => ({ fileName, moduleIds, code: escapeWide(code) }));
 /** Lead from a place in the build to the line in the sources. */
 const maps = output.filter((part) => part.type === 'asset');
 
@@ -104,6 +112,16 @@ const draft = `${recordFile}.${process.pid}`;
 writeFileSync(draft, JSON.stringify({ folder, sources, packages: listPackages() }));
 renameSync(draft, recordFile);
 removeOldBuilds();
+
+/**
+ * The runtime keeps a source with two bytes a character if a single one of them needs two. An escape means the same
+ * everywhere but in the raw text of a template and after a backslash.
+ */
+function escapeWide(code: string): string {
+  const found = /\braw`[^`]*[^\0-\xff]|\\[^\0-\xff]/.exec(code)?.[0];
+  if (found !== undefined) throw new Error(`this has a character that cannot be escaped: ${found}`);
+  return code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 /** The dependencies that are part of the build. */
 function listPackages(): readonly string[] {
