@@ -1,16 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { environmentOf, newPlace } from '../test/harness/daemon.ts';
+import { environmentOf } from '../test/harness/daemon.ts';
 import type { Place, TestDaemon } from '../test/harness/daemon.ts';
 import { liftLimits } from '../test/harness/lift-limits.ts';
 import { loadMcp, openMcpSession } from './mcp-load.ts';
 import type { McpTarget } from './mcp-load.ts';
 import type { Budget } from './measure.ts';
+import { newPlaceOn, removePlace } from './places.ts';
+import type { Medium } from './places.ts';
 import { readMemory } from './read-memory.ts';
 import { installRivals, programOf } from './rivals/install-rivals.ts';
 import { startListening } from './rivals/start-rival.ts';
@@ -48,16 +51,16 @@ type Release = () => Promise<void>;
  * An echo of an MCP server through the gate, with all gates and the durable log, against the same server direct and
  * behind proxies that pass everything on and keep nothing.
  */
-export function upstreamEcho(how: 'stdio' | 'http'): Budget {
+export function upstreamEcho(how: 'stdio' | 'http', medium: Medium): Budget {
   const floorName = how === 'stdio' ? 'supergateway' : 'direct';
   let ways: Ways;
   return {
-    name: `MCP echo through the gate, upstream over ${how}`,
+    name: `MCP echo through the gate, upstream over ${how}, ${medium}`,
     bar: `p50 ≤ ${how === 'stdio' ? 'supergateway' : 'the same server direct'} + ${mostMoreMs[how]} ms`,
     meets: (_ratio, { floor, subject }) => subject <= floor + mostMoreMs[how],
     setUp: () =>
       setUpWith(async (releases) => {
-        ways = await openWays(how, releases);
+        ways = await openWays(how, medium, releases);
       }),
     round: async (seconds) => {
       const times = await timeEach(ways, seconds / 2);
@@ -76,17 +79,17 @@ export function upstreamEcho(how: 'stdio' | 'http'): Budget {
 }
 
 /** Many echoes at once, called by a native load generator, against the better of the proxies that pass everything on. */
-export function manyUpstreamEchoes(): Budget {
+export function manyUpstreamEchoes(medium: Medium): Budget {
   const targets = new Map<string, McpTarget>();
   return {
-    name: `MCP echo through the gate, ${manyInFlight} in flight`,
+    name: `MCP echo through the gate, ${manyInFlight} in flight, ${medium}`,
     bar: `≥ ${leastTimesRival} × supergateway and mcp-proxy`,
     meets: (ratio) => ratio >= leastTimesRival,
     roundSeconds: 4,
     setUp: () =>
       setUpWith(async (releases) => {
-        const bench = await openGate(releases);
-        const script = addStdioServer(bench);
+        const bench = await openGate(releases, medium);
+        const script = addStdioServer(bench, releases);
         const rivals = await openRivals(script, releases);
         targets.set('through', await openMcpSession(bench.url, 'bench_echo', bench.bearer));
         for (const [name, url] of Object.entries(rivals)) targets.set(name, await openMcpSession(url, 'echo'));
@@ -107,15 +110,15 @@ export function manyUpstreamEchoes(): Budget {
 export function manyStdioEchoes(): Budget {
   let ways: Ways;
   return {
-    name: `MCP echo, client on stdio, ${manyInFlight} in flight`,
+    name: `MCP echo, client on stdio, ${manyInFlight} in flight, tmpfs`,
     bar: `≥ ${leastTimesBefore} × the checkout in SALLYPORT_BEFORE`,
     // Without another checkout the bar cannot be met: there is nothing to compare with.
     meets: (ratio) => ratio >= leastTimesBefore,
     setUp: () =>
       setUpWith(async (releases) => {
         const open = async (checkout: string): Promise<() => Promise<void>> => {
-          const bench = await openGate(releases, checkout);
-          addStdioServer(bench);
+          const bench = await openGate(releases, 'tmpfs', checkout);
+          addStdioServer(bench, releases);
           return connect(bridgeTo(bench), releases, 'bench_echo');
         };
         ways = { through: await open(root), ...(before === undefined ? {} : { before: await open(before) }) };
@@ -138,8 +141,8 @@ export function idleMemory(): Budget {
       const releases: Release[] = [];
       const release = await setUpWith(() => Promise.resolve(), releases);
       try {
-        const bench = await openGate(releases);
-        addStdioServer(bench);
+        const bench = await openGate(releases, 'disk');
+        addStdioServer(bench, releases);
         await sleep(settleMs);
         const idle = readMemory(bench.pid);
         return { floor: mostIdleMb, subject: idle.all, unit: 'MB', details: { 'daemon: MB': idle.daemon } };
@@ -197,8 +200,8 @@ interface BenchGate {
   readonly checkout: string;
 }
 
-async function openGate(releases: Release[], checkout = root): Promise<BenchGate> {
-  const place = liftLimits(newPlace());
+async function openGate(releases: Release[], medium: Medium, checkout = root): Promise<BenchGate> {
+  const place = liftLimits(newPlaceOn(medium));
   const rules = join(place.home, 'governance', 'tools.yaml');
   writeFileSync(rules, readFileSync(rules, 'utf8').replace(/^rules:\n/m, rule));
   const { TestDaemon: Daemon } = (await import(join(checkout, 'test/harness/daemon.ts'))) as {
@@ -207,9 +210,10 @@ async function openGate(releases: Release[], checkout = root): Promise<BenchGate
   const daemon = await Daemon.start(place);
   const stop = (): void => void daemon.process.kill('SIGTERM');
   process.once('exit', stop);
-  releases.push(() => {
+  releases.push(async () => {
     process.off('exit', stop);
-    return daemon.remove();
+    await daemon.kill('SIGTERM');
+    removePlace(place);
   });
   const token = await daemon.newAgent('bench');
   const url = new URL('/mcp', daemon.address).href;
@@ -217,9 +221,12 @@ async function openGate(releases: Release[], checkout = root): Promise<BenchGate
 }
 
 /** Returns the script, which runs without the gate as well. */
-function addStdioServer({ place, checkout }: BenchGate): string {
-  const script = join(place.folder, 'server.mjs');
-  chmodSync(place.folder, 0o755);
+function addStdioServer({ place, checkout }: BenchGate, releases: Release[]): string {
+  // Programs are given nothing that lies in shared memory.
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-server-'));
+  releases.push(async () => rmSync(folder, { recursive: true, force: true }));
+  const script = join(folder, 'server.mjs');
+  chmodSync(folder, 0o755);
   cpSync(stdioServer, script);
   add(place, checkout, ['--read', script, '--', 'node', script]);
   return script;
@@ -274,11 +281,11 @@ async function openRivals(script: string, releases: Release[]): Promise<Readonly
   return { 'mcp-proxy': proxy, supergateway: other };
 }
 
-async function openWays(how: 'stdio' | 'http', releases: Release[]): Promise<Ways> {
-  const bench = await openGate(releases);
+async function openWays(how: 'stdio' | 'http', medium: Medium, releases: Release[]): Promise<Ways> {
+  const bench = await openGate(releases, medium);
   const { place, url: gate, bearer } = bench;
   if (how === 'stdio') {
-    const script = addStdioServer(bench);
+    const script = addStdioServer(bench, releases);
     const rivals = await openRivals(script, releases);
     return {
       direct: await connect(overStdio([script]), releases),
