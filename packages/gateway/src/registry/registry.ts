@@ -136,10 +136,11 @@ export class Registry {
     return this.all.filter((tool) => tool.definition.tags.includes(tag));
   }
 
-  /** Compiles every schema ahead of its first call, a little at a time, so that nobody waits for it. */
-  async warmUp(signal: AbortSignal): Promise<void> {
-    for (const { input, output } of this.#tools) {
+  /** Compiles schemas ahead of their first call, a little at a time, so that nobody waits for it. */
+  async warmUp(signal: AbortSignal, isWanted: (tool: AnyTool) => boolean = () => true): Promise<void> {
+    for (const { tool, input, output } of this.#tools) {
       if (signal.aborted) return;
+      if (!isWanted(tool)) continue;
       try {
         input.compile();
         output.compile();

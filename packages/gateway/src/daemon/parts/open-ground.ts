@@ -97,8 +97,10 @@ export async function openGround(
   });
   const store = await opening;
   const { databaseFile, indexFile, archiveFolder } = home;
-  const index = new BackgroundIndex({ databaseFile, indexFile, archiveFolder }, (error) => {
-    log.error('index_failed', { error });
+  const index = new BackgroundIndex({
+    ...{ databaseFile, indexFile, archiveFolder },
+    logSize: store.logSize,
+    onError: (error) => log.error('index_failed', { error }),
   });
   opened.defer(() => index.close());
   const workspaces = new WorkspaceBook({ index: store, own: workspace, userHome: resolveLinks(userHome) });

@@ -1,4 +1,5 @@
 import type { AttemptCounter } from '../../audit/attempt-counter.ts';
+import type { AnyTool } from '../../call/tool.ts';
 import { collectTrash } from '../../undo/collect-trash.ts';
 import type { DaemonParts } from './daemon-parts.ts';
 
@@ -7,6 +8,9 @@ const collectEveryMs = 6 * 3_600_000;
 const flushEveryMs = 1000;
 
 type ChoreParts = Pick<DaemonParts, 'home' | 'store' | 'registry' | 'currentRules' | 'log'>;
+
+/** What most agents call. */
+const isCommon = ({ definition }: AnyTool): boolean => definition.name.startsWith('files.');
 
 /** Work that nobody waits for, after the start and from time to time. Returns what ends it. */
 export function startChores({ home, store, registry, currentRules, log }: ChoreParts, attempts: AttemptCounter) {
@@ -19,8 +23,8 @@ export function startChores({ home, store, registry, currentRules, log }: ChoreP
     );
   };
   const timers = [
-    // Compiling every schema takes half a second of a core, which the first calls need more.
-    setTimeout(() => void registry.warmUp(ended.signal), afterStartMs),
+    // All schemas together would take half a second of a core and ten megabytes; one takes its first call milliseconds.
+    setTimeout(() => void registry.warmUp(ended.signal, isCommon), afterStartMs),
     // Reading all of a long log takes a while; what was written last was looked at already.
     setTimeout(() => store.verifyInBackground(), afterStartMs),
     setTimeout(collect, afterStartMs),

@@ -24,6 +24,17 @@ export interface ToIndex {
   readonly question: Question;
 }
 
+/** What the thread runs with. */
+export interface IndexThreadData extends IndexFiles {
+  /** It ends when it has had nothing to do for this long: an idle gate needs no index, and this one holds megabytes. */
+  readonly restAfterMs: number;
+}
+
+/** Its last message, unless it fails: how much of the log is in the index. */
+export interface IndexRests {
+  readonly indexedSize: number;
+}
+
 export interface FromIndex {
   readonly id: number;
   readonly answer?: AnswerTo[keyof AnswerTo];
@@ -38,7 +49,10 @@ if (parentPort === null) throw new Error('the index is kept by a worker thread')
 const port = parentPort;
 // On Linux this concerns this thread alone; elsewhere it would slow the gate down.
 if (process.platform === 'linux') setPriority(0, lowestPriority);
-const keeper = new IndexKeeper(workerData as IndexFiles);
+const { restAfterMs, ...files } = workerData as IndexThreadData;
+const keeper = new IndexKeeper(files);
+let usedAtMs = performance.now();
+let hasWaited = false;
 
 function answer(question: Exclude<Question, { kind: 'forget' }>): AnswerTo[keyof AnswerTo] {
   switch (question.kind) {
@@ -52,6 +66,7 @@ function answer(question: Exclude<Question, { kind: 'forget' }>): AnswerTo[keyof
 }
 
 port.on('message', ({ id, question }: ToIndex) => {
+  usedAtMs = performance.now();
   const post = (message: FromIndex): void => port.postMessage(message);
   if (question.kind === 'forget') {
     forget(
@@ -86,7 +101,23 @@ function messageOf(error: unknown): string {
 /** One portion at a time, so that a search in between does not wait for all of a long log. */
 function keepUp(): void {
   const isMore = keeper.catchUp() || keeper.forgetErased({ isUrgent: false });
-  if (isMore) setImmediate(keepUp);
-  else setTimeout(keepUp, lookEveryMs);
+  if (isMore) {
+    usedAtMs = performance.now();
+    setImmediate(keepUp);
+  } else if (hasWaited && performance.now() - usedAtMs >= restAfterMs) {
+    rest();
+  } else {
+    // It takes the questions that it was started for before it may rest.
+    hasWaited = true;
+    setTimeout(keepUp, Math.min(lookEveryMs, restAfterMs));
+  }
+}
+
+/** A question that comes too late for it is asked again, of the next thread. */
+function rest(): void {
+  const rests: IndexRests = { indexedSize: keeper.indexedSize };
+  keeper.close();
+  port.postMessage(rests);
+  port.close();
 }
 keepUp();
