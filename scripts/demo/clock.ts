@@ -14,12 +14,12 @@ const now = (): number => realNow() + (ahead[0] ?? 0);
 
 /** Time goes on from there as it always does. It never goes back. */
 export function setClock(timeMs: number): void {
-  ahead[0] = Math.max(timeMs, now()) - realNow();
+  ahead[0] = Math.max(Math.round(timeMs), now()) - realNow();
 }
 
 /** Where a demonstration begins: the only step back. */
 export function beginAt(timeMs: number): void {
-  ahead[0] = timeMs - realNow();
+  ahead[0] = Math.round(timeMs) - realNow();
 }
 
 export const realNowMs = realNow;

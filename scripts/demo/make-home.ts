@@ -8,7 +8,7 @@ import { describeHome, readConfig, startDaemon } from '../../packages/gateway/sr
 import { root } from '../workspace.ts';
 import { beginAt, realNowMs, setClock } from './clock.ts';
 import { writeProject } from './project.ts';
-import { agents, planWeek } from './week.ts';
+import { agents, mostWithPrograms, planWeek } from './week.ts';
 import type { AgentName, Decision, PlannedCall } from './week.ts';
 
 export interface DemoOptions {
@@ -29,6 +29,8 @@ const weekMs = 7 * 86_400_000;
 const minuteMs = 60_000;
 /** Of one session; the rules allow no more. */
 const mostPending = 1000;
+/** Calls of a very long week, which would take an hour one by one. */
+const mostAtOnce = 24;
 const moreRules = `
   - id: shell-checks
     effect: allow
@@ -202,12 +204,20 @@ class Demo {
   }
 
   async play(planned: readonly PlannedCall[], onProgress: DemoOptions['onProgress']): Promise<void> {
-    for (const [at, call] of planned.entries()) {
-      setClock(call.atMs);
-      await this.#make(call);
-      if (at % 50 === 0) onProgress(at, planned.length);
+    for (let from = 0, together = 1; from < planned.length; from += together) {
+      together = from < mostWithPrograms ? 1 : mostAtOnce;
+      const calls = planned.slice(from, from + together);
+      setClock(calls[0]?.atMs ?? 0);
+      // The calls of one piece of work follow each other.
+      const runs = Map.groupBy(calls, ({ run }) => run);
+      await Promise.all(runs.values().map((run) => this.#makeAll(run)));
+      onProgress(from, planned.length);
     }
     onProgress(planned.length, planned.length);
+  }
+
+  async #makeAll(calls: readonly PlannedCall[]): Promise<void> {
+    for (const call of calls) await this.#make(call);
   }
 
   /** Requests of the last minutes that nobody has answered yet, of every kind that there is. */
@@ -236,11 +246,15 @@ class Demo {
 
   /** So many more, of as many workers as that takes. */
   async crowd(more: number, open: (agent: string) => Promise<GateClient>): Promise<void> {
-    for (let at = 0; at < more; at++) {
-      const agent = `worker-${1 + Math.floor(at / (mostPending - 20))}`;
-      if (!this.#clients.has(agent)) this.#clients.set(agent, await open(agent));
+    const ask = (agent: string, at: number): Promise<ExecuteToolResponseJson> => {
       const input = { path: `.vscode/many/${at}.json`, content: `${at}\n`, create_parents: true };
-      await this.#send(agent, { name: 'files.write', inputJson: JSON.stringify(input) });
+      return this.#send(agent, { name: 'files.write', inputJson: JSON.stringify(input) });
+    };
+    for (let from = 0; from < more; from += mostAtOnce) {
+      const agent = `worker-${1 + Math.floor(from / (mostPending - 2 * mostAtOnce))}`;
+      if (!this.#clients.has(agent)) this.#clients.set(agent, await open(agent));
+      const together = Math.min(mostAtOnce, more - from);
+      await Promise.all(Array.from({ length: together }, (_, at) => ask(agent, from + at)));
     }
   }
 

@@ -19,7 +19,7 @@ export const agents = ['scout', 'builder', 'reviewer', 'tester', 'release-bot', 
 export type AgentName = (typeof agents)[number];
 
 /** Programs and people take time: of a very long week only the beginning has them. */
-const mostWithPrograms = 4000;
+export const mostWithPrograms = 2000;
 const runsProgram = /^(?:git|shell|code|tickets|web)\./;
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -121,22 +121,27 @@ function pickerOf(seed: number): Picker {
 /** Pieces of work on seven days up to now, in their order: most in working hours, fewer at the weekend. */
 export function planWeek(nowMs: number, calls: number): readonly PlannedCall[] {
   const pick = pickerOf(7);
-  const planned: PlannedCall[] = [];
+  const runs: { readonly agent: AgentName; readonly steps: readonly Step[] }[] = [];
   const counts = new Map<AgentName, number>();
-  const runs = Math.ceil(calls / 5);
-  const times = Array.from({ length: runs }, (_, at) => spread(at / runs, nowMs)).toSorted((a, b) => a - b);
-  for (const [run, startMs] of times.entries()) {
-    if (planned.length >= calls) break;
+  for (let planned = 0; planned < calls;) {
     const agent = pick(weighted);
     const at = counts.get(agent) ?? 0;
     counts.set(agent, at + 1);
-    const gapMs = Math.min(9000, (hourMs * 3) / runs);
-    const isFull = planned.length >= mostWithPrograms;
-    for (const [step, each] of work[agent](pick, at).entries()) {
-      if (isFull && (runsProgram.test(each.tool) || each.decision !== undefined)) continue;
-      planned.push({ ...each, agent, run, atMs: Math.min(startMs + step * gapMs, nowMs - 1000) });
-    }
+    const isFull = planned >= mostWithPrograms;
+    const steps = work[agent](pick, at).filter(
+      ({ tool, decision }) => !isFull || (!runsProgram.test(tool) && decision === undefined),
+    );
+    runs.push({ agent, steps });
+    planned += steps.length;
   }
+  const gapMs = Math.min(9000, (hourMs * 3) / runs.length);
+  const times = runs.map((_, at) => spread(at / runs.length, nowMs)).toSorted((a, b) => a - b);
+  const planned = runs.flatMap(({ agent, steps }, run) =>
+    steps.map((step, at): PlannedCall => {
+      const atMs = Math.min((times[run] ?? nowMs) + at * gapMs, nowMs - 1000);
+      return { ...step, agent, run, atMs };
+    }),
+  );
   return planned.toSorted((a, b) => a.atMs - b.atMs);
 }
 
