@@ -100,6 +100,40 @@ test('a person follows what waits, and then what happens', async () => {
   await events.return(undefined);
 });
 
+test('of many that wait a person hears the first, how many there are, and reads the rest in pages', async () => {
+  const socket = { socketPath: daemon.operatorSocket };
+  for (const name of ['c.txt', 'd.txt', 'e.txt']) {
+    writeWorkspaceFile(daemon, name);
+    await daemon.call('files.delete', { path: name }, { token });
+  }
+  const events = followStream<WatchEvent & { readonly pendingApprovals?: number }>(
+    socket,
+    'ApprovalService/WatchApprovals',
+    daemon.operatorToken,
+    { mostPending: 2 },
+  );
+  const told = [(await events.next()).value, (await events.next()).value, (await events.next()).value];
+  await events.return(undefined);
+  assert.deepEqual(
+    told.map((each) => each?.event),
+    ['pending', 'pending', 'listed'],
+  );
+  const lastTold = told[1]?.approval.id;
+  const waiting = told[2]?.pendingApprovals ?? 0;
+  assert.ok(waiting >= 4, String(waiting));
+  const list = async (more: object) => {
+    const { json } = await daemon.post('sallyport.v1.ApprovalService/ListApprovals', { limit: 200, ...more });
+    return json as { readonly approvals: readonly { id: string; effect: string }[] };
+  };
+  const { approvals: rest } = await list({ status: 'pending', after: lastTold, whole: true });
+  const { approvals: all } = await list({ status: 'pending' });
+  assert.equal(rest.length, waiting - 2);
+  assert.deepEqual([told[0]?.approval.id, lastTold, ...rest.map(({ id }) => id)], all.map(({ id }) => id).toReversed());
+  assert.match(rest.at(-1)?.effect ?? '', /e\.txt/);
+  assert.equal(all[0]?.effect ?? '', '');
+  assert.match(JSON.stringify(await list({ after: lastTold })), /Name a status/);
+});
+
 test('an agent follows nothing', async () => {
   const calls = [{ tool: 'files.delete', inputJson: '{"path":"a.txt"}' }];
   await postJson(tcp, 'sallyport.v1.PlanService/ProposePlan', { summary: 'Something to hear of.', calls }, token);

@@ -136,6 +136,31 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     assert.deepEqual(await alike(), [second]);
   });
 
+  test('what waits is read page after page from the oldest on, also where many came at the same time', async () => {
+    const session = await newSession();
+    const atMs = Date.now() + 1_000_000;
+    const tasks = [0, 0, 0, 1, 2].map((later) => taskOf(session, { createdAtMs: atMs + later }));
+    for (const task of tasks.toReversed()) await store().openApproval(task);
+    const ours = new Set(tasks.map(({ id }) => id));
+    const read = async (after: Pick<NewApproval, 'id' | 'createdAtMs'>, limit: number) =>
+      (await store().listApprovalsAfter({ status: 'pending', after, limit })).map(({ id }) => id);
+    const [first, second, third, fourth, last] = tasks.toSorted(
+      (a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1),
+    );
+    assert.ok(first && second && third && fourth && last);
+    assert.deepEqual(await read({ id: '', createdAtMs: atMs }, 2), [first.id, second.id]);
+    assert.deepEqual(await read(second, 2), [third.id, fourth.id]);
+    await decide(fourth.id, false);
+    assert.deepEqual(await read(fourth, 9), [last.id]);
+    const all = await store().listApprovalsAfter({ status: 'pending', limit: 20_000 });
+    const times = all.map(({ createdAtMs }) => createdAtMs);
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    );
+    assert.equal(all.filter(({ id }) => ours.has(id)).length, 4);
+  });
+
   test('what nobody decides expires, after one reminder, however often the clock looks and the store restarts', async () => {
     requirement('APPR-5');
     const session = await newSession();

@@ -16,7 +16,7 @@ import { describeAnomaly } from '../anomalies/describe-anomaly.ts';
 
 export interface ApprovalServiceParts extends ToolBindingParts {
   readonly store: ToolBindingParts['store'] &
-    Pick<ApprovalRepository, 'listApprovals' | 'listPlans'> &
+    Pick<ApprovalRepository, 'listApprovalsAfter' | 'countAllPending' | 'listPlans'> &
     Pick<AnomalyRepository, 'listAnomalies'>;
   readonly watch: ApprovalWatch;
   readonly plans: PlanWatch;
@@ -31,7 +31,7 @@ const mostPending = 20_000;
 /** Where people decide: each method is the governed call of a tool. For operators, at any door of theirs. */
 export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
   return bindTools(ApprovalService, ['operator-socket', 'tcp'], parts, {
-    watchApprovals: async function* ({ withPlans, withAnomalies }, peer) {
+    watchApprovals: async function* ({ withPlans, withAnomalies, mostPending: most }, peer) {
       const { store, watch, plans, anomalyNews, showing } = parts;
       const news = followNews<News>({
         listen: (hear) => {
@@ -42,11 +42,12 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
           ];
           return () => stops.forEach((stop) => stop());
         },
-        idOf: (each) => ('task' in each ? each.task : 'plan' in each ? each.plan : each.anomaly).id,
+        idOf: (each) => (each.kind === 'listed' ? '' : subjectOf(each).id),
         readPending: async function* () {
-          yield* pendingApprovals(store);
+          yield* pendingApprovals(store, most === 0 ? mostPending : Math.min(most, mostPending));
           if (withPlans) yield* pendingPlans(store);
           if (withAnomalies) yield* unseenAnomalies(store);
+          if (most > 0) yield { kind: 'listed', pendingApprovals: await store.countAllPending(mostPending) };
         },
         check: () => identifyOperator(parts, peer),
         signal: peer.signal,
@@ -56,14 +57,27 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
   });
 }
 
-async function* pendingApprovals(store: ApprovalServiceParts['store']): AsyncGenerator<ApprovalNews> {
-  const tasks = await store.listApprovals({ status: 'pending', limit: mostPending });
-  for (const task of tasks.toReversed()) yield { kind: 'pending', task };
+async function* pendingApprovals(store: ApprovalServiceParts['store'], limit: number): AsyncGenerator<ApprovalNews> {
+  const tasks = await store.listApprovalsAfter({ status: 'pending', limit });
+  for (const task of tasks) yield { kind: 'pending', task };
 }
 
-type News = ApprovalNews | PlanNews | AnomalyNews;
+/** Everything that was there has been told, or as much of it as was wanted. */
+interface Listed {
+  readonly kind: 'listed';
+  readonly pendingApprovals: number;
+}
+
+type News = ApprovalNews | PlanNews | AnomalyNews | Listed;
+
+function subjectOf(news: Exclude<News, Listed>): { readonly id: string } {
+  return 'task' in news ? news.task : 'plan' in news ? news.plan : news.anomaly;
+}
 
 function tell(news: News, showing: Showing): WatchApprovalsResponse {
+  if (news.kind === 'listed') {
+    return messageOf(WatchApprovalsResponseSchema, { event: news.kind, pendingApprovals: news.pendingApprovals });
+  }
   if ('anomaly' in news) {
     return messageOf(WatchApprovalsResponseSchema, { event: eventOf(news), anomaly: describeAnomaly(news.anomaly) });
   }

@@ -263,6 +263,12 @@ export interface ApprovalRepository {
     readonly sessionId?: string;
     readonly limit: number;
   }) => Promise<readonly ApprovalTask[]>;
+  /** Of one state, oldest first: those that were opened after the task `after`, or from the first on. */
+  readonly listApprovalsAfter: (filter: {
+    readonly status: ApprovalStatus;
+    readonly after?: Pick<ApprovalTask, 'id' | 'createdAtMs'>;
+    readonly limit: number;
+  }) => Promise<readonly ApprovalTask[]>;
   /** How many tasks are pending, counted up to `most`. */
   readonly countAllPending: (most: number) => Promise<number>;
   /** How many tasks of a session are pending, counted up to `most`. */

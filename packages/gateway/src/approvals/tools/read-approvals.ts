@@ -1,6 +1,7 @@
 import { ApprovalService } from '@sallyport/contract';
 import { approvalStatuses } from '../../call/approval.ts';
-import type { ApprovalStatus } from '../../call/approval.ts';
+import type { ApprovalStatus, ApprovalTask } from '../../call/approval.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
 import { limitProperty, taskProperty, unknownTask } from './approval-parts.ts';
 import type { ApprovalToolParts, OfTask } from './approval-parts.ts';
@@ -10,6 +11,8 @@ interface ListArguments {
   readonly status: ApprovalStatus | 'all';
   readonly session_id?: string;
   readonly limit: number;
+  readonly after?: string;
+  readonly whole: boolean;
 }
 
 export function listApprovals({ store, ...showing }: ApprovalToolParts) {
@@ -21,21 +24,51 @@ export function listApprovals({ store, ...showing }: ApprovalToolParts) {
       status: { enum: [...approvalStatuses, 'all'], default: 'pending' },
       session_id: idOf('Only of this session.'),
       limit: limitProperty,
+      after: idOf(
+        'Only those that were asked after this one, the oldest first. Goes with a status and without a session.',
+      ),
+      whole: { type: 'boolean', default: false, description: 'With their effects.' },
     },
     answers: ApprovalService.method.listApprovals,
-    argumentsOf: ({ status = 'all', limit = 50 }) => ({ status, limit: Math.min(Number(limit), 200) }),
-    run: async ({ status, session_id: sessionId, limit }: ListArguments) => {
-      const filter = {
-        ...(status === 'all' ? {} : { status }),
-        ...(sessionId === undefined ? {} : { sessionId }),
-        limit: limit + 1,
-      };
-      const found = await store.listApprovals(filter);
-      const approvals = found.slice(0, limit).map((task) => describeTask(task, showing));
+    argumentsOf: ({ status = 'all', limit = 50, after, whole = false }) => ({
+      status,
+      limit: Math.min(Number(limit), 200),
+      ...(after === undefined ? {} : { after }),
+      whole,
+    }),
+    run: async ({ status, session_id: sessionId, limit, after, whole }: ListArguments) => {
+      const found =
+        after === undefined
+          ? await store.listApprovals({
+              ...(status === 'all' ? {} : { status }),
+              ...(sessionId === undefined ? {} : { sessionId }),
+              limit: limit + 1,
+            })
+          : await listAfter(store, { status, sessionId, after, limit: limit + 1 });
+      const describe = whole ? describeWholeTask : describeTask;
+      const approvals = found.slice(0, limit).map((task) => describe(task, showing));
       return { approvals, more: found.length > limit };
     },
     summarize: (_args, { approvals, more }) => `${approvals.length} approvals${more ? ', and there are more' : ''}`,
   });
+}
+
+interface AfterFilter {
+  readonly status: ListArguments['status'];
+  readonly sessionId: string | undefined;
+  readonly after: string;
+  readonly limit: number;
+}
+
+async function listAfter(
+  store: Pick<ApprovalToolParts['store'], 'findApproval' | 'listApprovalsAfter'>,
+  { status, sessionId, after: id, limit }: AfterFilter,
+): Promise<readonly ApprovalTask[]> {
+  const after = await store.findApproval(id);
+  if (after === undefined) throw unknownTask(id);
+  if (status === 'all' || sessionId !== undefined)
+    throw new ToolFailure('INVALID_ARGUMENTS', 'Name a status, and no session: after goes with nothing else.');
+  return store.listApprovalsAfter({ status, after, limit });
 }
 
 export function showApproval({ store, ...showing }: ApprovalToolParts) {

@@ -18,6 +18,9 @@ export type StatusParts = Pick<
   | 'telemetry'
 >;
 
+/** All that can wait, in practice. */
+const mostPending = 20_000;
+
 /** How the daemon is, as an operator asks it. */
 export function statusReader(parts: StatusParts, calls: Turnstile): () => Promise<InJson<GetStatusResponse>> {
   const { home, store, currentRules: rules, registry } = parts;
@@ -48,6 +51,7 @@ export function statusReader(parts: StatusParts, calls: Turnstile): () => Promis
     toolCount: registry.all.length,
     warnings: [...parts.warnings()],
     telemetry: parts.telemetry.read(),
+    pendingApprovals: await store.countAllPending(mostPending),
     activeSessions: store.liveSessions().filter(({ status }) => status === 'active').length,
   });
 }

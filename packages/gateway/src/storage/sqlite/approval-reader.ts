@@ -14,6 +14,7 @@ export class ApprovalReader {
   readonly #find: Statement;
   readonly #findByBinding: Statement;
   readonly #lists: Readonly<Record<'all' | 'status' | 'session' | 'sessionStatus', Statement>>;
+  readonly #after: Statement;
   readonly #countPending: Statement;
   readonly #countAllPending: Statement;
   readonly #pendingLike: Statement;
@@ -41,6 +42,10 @@ export class ApprovalReader {
       session: list('WHERE session_id = ?'),
       sessionStatus: list('WHERE session_id = ? AND status = ?'),
     };
+    this.#after = database.prepare(
+      `SELECT * FROM approvals INDEXED BY approvals_by_status
+       WHERE status = ? AND created_at_ms >= ? AND (created_at_ms, id) > (?, ?) ORDER BY created_at_ms, id LIMIT ?`,
+    );
     this.#countPending = database.prepare(
       `SELECT count(*) AS pending FROM (
          SELECT 1 FROM approvals INDEXED BY approvals_by_session WHERE session_id = ? AND status = 'pending' LIMIT ?)`,
@@ -112,6 +117,15 @@ export class ApprovalReader {
     return (status === undefined ? session.all(sessionId, limit) : sessionStatus.all(sessionId, status, limit)).map(
       taskOf,
     );
+  }
+
+  listAfter(filter: {
+    readonly status: ApprovalStatus;
+    readonly after?: Pick<ApprovalTask, 'id' | 'createdAtMs'>;
+    readonly limit: number;
+  }): ApprovalTask[] {
+    const { status, after: { createdAtMs, id } = { createdAtMs: 0, id: '' }, limit } = filter;
+    return this.#after.all(status, createdAtMs, createdAtMs, id, limit).map(taskOf);
   }
 
   countPending(sessionId: string, most: number): number {

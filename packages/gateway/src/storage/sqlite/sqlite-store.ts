@@ -266,6 +266,9 @@ class SqliteStore implements stores.Store {
 
   readonly listApprovals: stores.ApprovalRepository['listApprovals'] = async (filter) => this.#approvals.list(filter);
 
+  readonly listApprovalsAfter: stores.ApprovalRepository['listApprovalsAfter'] = async (filter) =>
+    this.#approvals.listAfter(filter);
+
   readonly countAllPending = async (most: number): Promise<number> => this.#approvals.countAllPending(most);
 
   readonly countPending: stores.ApprovalRepository['countPending'] = async (sessionId, most) =>

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/approval_service.proto.
  */
 export const file_sallyport_v1_approval_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvYXBwcm92YWxfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIugECghBcHByb3ZhbBIKCgJpZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFYWdlbnQYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRIMCgR0b29sGAUgASgJEhQKDHRvb2xfdmVyc2lvbhgGIAEoCRIMCgRyaXNrGAcgASgJEg0KBXRpdGxlGAggASgJEg4KBmVmZmVjdBgJIAEoCRIVCg1lZmZlY3Rfc2hhMjU2GAogASgJEhAKCHVuZG9hYmxlGAsgASgIEg8KB3J1bGVfaWQYDCABKAkSDgoGcmVhc29uGA0gASgJEhUKDWFwcHJvdmVyX3JvbGUYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoAxIVCg1leHBpcmVzX2F0X21zGBAgASgDEg4KBndhbnRlZBgRIAEoDRISCgpkZWNpZGVkX2J5GBIgASgJEhUKDWRlY2lkZWRfYXRfbXMYEyABKAMSDAoEbm90ZRgUIAEoCRIPCgdjYWxsX2lkGBUgASgJEhAKCHRyYWNlX2lkGBYgASgJEioKBm1hc2tlZBgXIAMoCzIaLnNhbGx5cG9ydC52MS5NYXNrZWRTZWNyZXQSFgoOYXJndW1lbnRzX2pzb24YGCABKAkSEAoIcHJpb3JpdHkYGSABKAkSFwoPYXBwcm92ZXJfYWdlbnRzGBogAygJEhgKEGRlY2lkZWRfYnlfYWdlbnQYGyABKAgSDAoEaG9sZBgcIAEoCRITCgthc3NpZ25lZF90bxgdIAEoCRISCgpjcmVhdGVkX2J5GB4gASgJEhEKCXdvcmtzcGFjZRgfIAEoCSI1ChRMaXN0QXBwcm92YWxzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDQoFbGltaXQYAiABKA0iUAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEikKCWFwcHJvdmFscxgBIAMoCzIWLnNhbGx5cG9ydC52MS5BcHByb3ZhbBIMCgRtb3JlGAIgASgIIiAKEkdldEFwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSI/ChNHZXRBcHByb3ZhbFJlc3BvbnNlEigKCGFwcHJvdmFsGAEgASgLMhYuc2FsbHlwb3J0LnYxLkFwcHJvdmFsIpIBChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSCgoCaWQYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSFQoNZWZmZWN0X3NoYTI1NhgDIAEoCRIMCgRub3RlGAQgASgJEigKCHN0YW5kaW5nGAUgASgLMhYuc2FsbHlwb3J0LnYxLlN0YW5kaW5nEgwKBHJ1bnMYBiABKA0iPgoIU3RhbmRpbmcSEwoLZm9yX3Nlc3Npb24YASABKAgSDwoHbWludXRlcxgCIAEoDRIMCgR1c2VzGAMgASgNIlcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USKAoIYXBwcm92YWwYASABKAsyFi5zYWxseXBvcnQudjEuQXBwcm92YWwSEwoLc3RhbmRpbmdfaWQYAiABKAkiQwoVV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0EhIKCndpdGhfcGxhbnMYASABKAgSFgoOd2l0aF9hbm9tYWxpZXMYAiABKAgimwEKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USDQoFZXZlbnQYASABKAkSKAoIYXBwcm92YWwYAiABKAsyFi5zYWxseXBvcnQudjEuQXBwcm92YWwSIAoEcGxhbhgDIAEoCzISLnNhbGx5cG9ydC52MS5QbGFuEiYKB2Fub21hbHkYBCABKAsyFS5zYWxseXBvcnQudjEuQW5vbWFseSLoAQoQU3RhbmRpbmdBcHByb3ZhbBIKCgJpZBgBIAEoCRINCgVhZ2VudBgCIAEoCRISCgpzZXNzaW9uX2lkGAMgASgJEgwKBHRvb2wYBCABKAkSEwoLZXhhY3Rfc2NvcGUYBSABKAgSEgoKZ3JhbnRlZF9ieRgGIAEoCRIVCg1ncmFudGVkX2F0X21zGAcgASgDEhUKDWV4cGlyZXNfYXRfbXMYCCABKAMSFgoJdXNlc19sZWZ0GAkgASgNSACIAQESDAoEcmlzaxgKIAEoCRIMCgRtb2RlGAsgASgJQgwKCl91c2VzX2xlZnQiHgocTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVxdWVzdCJRCh1MaXN0U3RhbmRpbmdBcHByb3ZhbHNSZXNwb25zZRIwCghzdGFuZGluZxgBIAMoCzIeLnNhbGx5cG9ydC52MS5TdGFuZGluZ0FwcHJvdmFsIisKHVJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXF1ZXN0EgoKAmlkGAEgASgJIjEKHlJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXNwb25zZRIPCgdyZXZva2VkGAEgASgIMuIECg9BcHByb3ZhbFNlcnZpY2USWAoNTGlzdEFwcHJvdmFscxIiLnNhbGx5cG9ydC52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBojLnNhbGx5cG9ydC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2USUgoLR2V0QXBwcm92YWwSIC5zYWxseXBvcnQudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLkdldEFwcHJvdmFsUmVzcG9uc2USWwoORGVjaWRlQXBwcm92YWwSIy5zYWxseXBvcnQudjEuRGVjaWRlQXBwcm92YWxSZXF1ZXN0GiQuc2FsbHlwb3J0LnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USXQoOV2F0Y2hBcHByb3ZhbHMSIy5zYWxseXBvcnQudjEuV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0GiQuc2FsbHlwb3J0LnYxLldhdGNoQXBwcm92YWxzUmVzcG9uc2UwARJwChVMaXN0U3RhbmRpbmdBcHByb3ZhbHMSKi5zYWxseXBvcnQudjEuTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVxdWVzdBorLnNhbGx5cG9ydC52MS5MaXN0U3RhbmRpbmdBcHByb3ZhbHNSZXNwb25zZRJzChZSZXZva2VTdGFuZGluZ0FwcHJvdmFsEisuc2FsbHlwb3J0LnYxLlJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXF1ZXN0Giwuc2FsbHlwb3J0LnYxLlJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXNwb25zZWIGcHJvdG8z", [file_sallyport_v1_anomaly_service, file_sallyport_v1_masked_secret, file_sallyport_v1_plan_service]);
+  fileDesc("CiNzYWxseXBvcnQvdjEvYXBwcm92YWxfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIugECghBcHByb3ZhbBIKCgJpZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFYWdlbnQYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRIMCgR0b29sGAUgASgJEhQKDHRvb2xfdmVyc2lvbhgGIAEoCRIMCgRyaXNrGAcgASgJEg0KBXRpdGxlGAggASgJEg4KBmVmZmVjdBgJIAEoCRIVCg1lZmZlY3Rfc2hhMjU2GAogASgJEhAKCHVuZG9hYmxlGAsgASgIEg8KB3J1bGVfaWQYDCABKAkSDgoGcmVhc29uGA0gASgJEhUKDWFwcHJvdmVyX3JvbGUYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoAxIVCg1leHBpcmVzX2F0X21zGBAgASgDEg4KBndhbnRlZBgRIAEoDRISCgpkZWNpZGVkX2J5GBIgASgJEhUKDWRlY2lkZWRfYXRfbXMYEyABKAMSDAoEbm90ZRgUIAEoCRIPCgdjYWxsX2lkGBUgASgJEhAKCHRyYWNlX2lkGBYgASgJEioKBm1hc2tlZBgXIAMoCzIaLnNhbGx5cG9ydC52MS5NYXNrZWRTZWNyZXQSFgoOYXJndW1lbnRzX2pzb24YGCABKAkSEAoIcHJpb3JpdHkYGSABKAkSFwoPYXBwcm92ZXJfYWdlbnRzGBogAygJEhgKEGRlY2lkZWRfYnlfYWdlbnQYGyABKAgSDAoEaG9sZBgcIAEoCRITCgthc3NpZ25lZF90bxgdIAEoCRISCgpjcmVhdGVkX2J5GB4gASgJEhEKCXdvcmtzcGFjZRgfIAEoCSJTChRMaXN0QXBwcm92YWxzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDQoFbGltaXQYAiABKA0SDQoFYWZ0ZXIYAyABKAkSDQoFd2hvbGUYBCABKAgiUAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEikKCWFwcHJvdmFscxgBIAMoCzIWLnNhbGx5cG9ydC52MS5BcHByb3ZhbBIMCgRtb3JlGAIgASgIIiAKEkdldEFwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSI/ChNHZXRBcHByb3ZhbFJlc3BvbnNlEigKCGFwcHJvdmFsGAEgASgLMhYuc2FsbHlwb3J0LnYxLkFwcHJvdmFsIpIBChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSCgoCaWQYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSFQoNZWZmZWN0X3NoYTI1NhgDIAEoCRIMCgRub3RlGAQgASgJEigKCHN0YW5kaW5nGAUgASgLMhYuc2FsbHlwb3J0LnYxLlN0YW5kaW5nEgwKBHJ1bnMYBiABKA0iPgoIU3RhbmRpbmcSEwoLZm9yX3Nlc3Npb24YASABKAgSDwoHbWludXRlcxgCIAEoDRIMCgR1c2VzGAMgASgNIlcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USKAoIYXBwcm92YWwYASABKAsyFi5zYWxseXBvcnQudjEuQXBwcm92YWwSEwoLc3RhbmRpbmdfaWQYAiABKAkiWQoVV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0EhIKCndpdGhfcGxhbnMYASABKAgSFgoOd2l0aF9hbm9tYWxpZXMYAiABKAgSFAoMbW9zdF9wZW5kaW5nGAMgASgNItEBChZXYXRjaEFwcHJvdmFsc1Jlc3BvbnNlEg0KBWV2ZW50GAEgASgJEigKCGFwcHJvdmFsGAIgASgLMhYuc2FsbHlwb3J0LnYxLkFwcHJvdmFsEiAKBHBsYW4YAyABKAsyEi5zYWxseXBvcnQudjEuUGxhbhImCgdhbm9tYWx5GAQgASgLMhUuc2FsbHlwb3J0LnYxLkFub21hbHkSHgoRcGVuZGluZ19hcHByb3ZhbHMYBSABKA1IAIgBAUIUChJfcGVuZGluZ19hcHByb3ZhbHMi6AEKEFN0YW5kaW5nQXBwcm92YWwSCgoCaWQYASABKAkSDQoFYWdlbnQYAiABKAkSEgoKc2Vzc2lvbl9pZBgDIAEoCRIMCgR0b29sGAQgASgJEhMKC2V4YWN0X3Njb3BlGAUgASgIEhIKCmdyYW50ZWRfYnkYBiABKAkSFQoNZ3JhbnRlZF9hdF9tcxgHIAEoAxIVCg1leHBpcmVzX2F0X21zGAggASgDEhYKCXVzZXNfbGVmdBgJIAEoDUgAiAEBEgwKBHJpc2sYCiABKAkSDAoEbW9kZRgLIAEoCUIMCgpfdXNlc19sZWZ0Ih4KHExpc3RTdGFuZGluZ0FwcHJvdmFsc1JlcXVlc3QiUQodTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVzcG9uc2USMAoIc3RhbmRpbmcYASADKAsyHi5zYWxseXBvcnQudjEuU3RhbmRpbmdBcHByb3ZhbCIrCh1SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSIxCh5SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVzcG9uc2USDwoHcmV2b2tlZBgBIAEoCDLiBAoPQXBwcm92YWxTZXJ2aWNlElgKDUxpc3RBcHByb3ZhbHMSIi5zYWxseXBvcnQudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaIy5zYWxseXBvcnQudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlElIKC0dldEFwcHJvdmFsEiAuc2FsbHlwb3J0LnYxLkdldEFwcHJvdmFsUmVxdWVzdBohLnNhbGx5cG9ydC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlElsKDkRlY2lkZUFwcHJvdmFsEiMuc2FsbHlwb3J0LnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBokLnNhbGx5cG9ydC52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlEl0KDldhdGNoQXBwcm92YWxzEiMuc2FsbHlwb3J0LnYxLldhdGNoQXBwcm92YWxzUmVxdWVzdBokLnNhbGx5cG9ydC52MS5XYXRjaEFwcHJvdmFsc1Jlc3BvbnNlMAEScAoVTGlzdFN0YW5kaW5nQXBwcm92YWxzEiouc2FsbHlwb3J0LnYxLkxpc3RTdGFuZGluZ0FwcHJvdmFsc1JlcXVlc3QaKy5zYWxseXBvcnQudjEuTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVzcG9uc2UScwoWUmV2b2tlU3RhbmRpbmdBcHByb3ZhbBIrLnNhbGx5cG9ydC52MS5SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVxdWVzdBosLnNhbGx5cG9ydC52MS5SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVzcG9uc2ViBnByb3RvMw", [file_sallyport_v1_anomaly_service, file_sallyport_v1_masked_secret, file_sallyport_v1_plan_service]);
 
 /**
  * A call that waits for a person. Secrets are masked; text from outside may hold anything else.
@@ -414,6 +414,20 @@ export type ListApprovalsRequest = Message<"sallyport.v1.ListApprovalsRequest"> 
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
+
+  /**
+   * Only those that were asked after this one, the oldest first. Empty: all, the newest first.
+   *
+   * @generated from field: string after = 3;
+   */
+  after: string;
+
+  /**
+   * With their effects, as a person needs them who decides.
+   *
+   * @generated from field: bool whole = 4;
+   */
+  whole: boolean;
 };
 
 /**
@@ -433,6 +447,20 @@ export type ListApprovalsRequestJson = {
    * @generated from field: uint32 limit = 2;
    */
   limit?: number;
+
+  /**
+   * Only those that were asked after this one, the oldest first. Empty: all, the newest first.
+   *
+   * @generated from field: string after = 3;
+   */
+  after?: string;
+
+  /**
+   * With their effects, as a person needs them who decides.
+   *
+   * @generated from field: bool whole = 4;
+   */
+  whole?: boolean;
 };
 
 /**
@@ -447,7 +475,7 @@ export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest, {jsonT
  */
 export type ListApprovalsResponse = Message<"sallyport.v1.ListApprovalsResponse"> & {
   /**
-   * Newest first, without their effects.
+   * Newest first and without their effects, unless something else was asked for.
    *
    * @generated from field: repeated sallyport.v1.Approval approvals = 1;
    */
@@ -466,7 +494,7 @@ export type ListApprovalsResponse = Message<"sallyport.v1.ListApprovalsResponse"
  */
 export type ListApprovalsResponseJson = {
   /**
-   * Newest first, without their effects.
+   * Newest first and without their effects, unless something else was asked for.
    *
    * @generated from field: repeated sallyport.v1.Approval approvals = 1;
    */
@@ -753,6 +781,14 @@ export type WatchApprovalsRequest = Message<"sallyport.v1.WatchApprovalsRequest"
    * @generated from field: bool with_anomalies = 2;
    */
   withAnomalies: boolean;
+
+  /**
+   * Of the requests that wait, only so many are told at first, the oldest ones. An event `listed` follows. 0: all of them,
+   * and no such event.
+   *
+   * @generated from field: uint32 most_pending = 3;
+   */
+  mostPending: number;
 };
 
 /**
@@ -772,6 +808,14 @@ export type WatchApprovalsRequestJson = {
    * @generated from field: bool with_anomalies = 2;
    */
   withAnomalies?: boolean;
+
+  /**
+   * Of the requests that wait, only so many are told at first, the oldest ones. An event `listed` follows. 0: all of them,
+   * and no such event.
+   *
+   * @generated from field: uint32 most_pending = 3;
+   */
+  mostPending?: number;
 };
 
 /**
@@ -786,7 +830,7 @@ export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest, {jso
  */
 export type WatchApprovalsResponse = Message<"sallyport.v1.WatchApprovalsResponse"> & {
   /**
-   * pending, reminder, outdated (the rules have changed since), decided or expired; of an anomaly unseen or seen.
+   * pending, reminder, outdated (the rules have changed since), decided or expired; of an anomaly unseen or seen; listed.
    *
    * @generated from field: string event = 1;
    */
@@ -812,6 +856,13 @@ export type WatchApprovalsResponse = Message<"sallyport.v1.WatchApprovalsRespons
    * @generated from field: sallyport.v1.Anomaly anomaly = 4;
    */
   anomaly?: Anomaly | undefined;
+
+  /**
+   * With `listed`: how many requests wait, told or not.
+   *
+   * @generated from field: optional uint32 pending_approvals = 5;
+   */
+  pendingApprovals?: number | undefined;
 };
 
 /**
@@ -819,7 +870,7 @@ export type WatchApprovalsResponse = Message<"sallyport.v1.WatchApprovalsRespons
  */
 export type WatchApprovalsResponseJson = {
   /**
-   * pending, reminder, outdated (the rules have changed since), decided or expired; of an anomaly unseen or seen.
+   * pending, reminder, outdated (the rules have changed since), decided or expired; of an anomaly unseen or seen; listed.
    *
    * @generated from field: string event = 1;
    */
@@ -845,6 +896,13 @@ export type WatchApprovalsResponseJson = {
    * @generated from field: sallyport.v1.Anomaly anomaly = 4;
    */
   anomaly?: AnomalyJson;
+
+  /**
+   * With `listed`: how many requests wait, told or not.
+   *
+   * @generated from field: optional uint32 pending_approvals = 5;
+   */
+  pendingApprovals?: number;
 };
 
 /**
