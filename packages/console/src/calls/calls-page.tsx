@@ -20,7 +20,7 @@ export function CallsPage({ callId, query }: { readonly callId: string; readonly
   const who = whoOf(query);
   const words = query.replace(/(?:^|\s)(?:about|kind):\S+/g, '').trim();
   const filter = [who, words].filter(Boolean).join(' ');
-  const { stories, isLoading, loadMore, trouble, indexed } = useStories(filter);
+  const { stories, isLoading, loadMore, trouble, isFull, indexed } = useStories(filter);
   const ask = (nextWho: string, nextWords: string): void => {
     const parts = [nextWho === agentsFilter ? '' : nextWho === '' ? 'kind:call,event' : nextWho, nextWords.trim()];
     go(linkTo('calls', '', parts.filter(Boolean).join(' ')));
@@ -59,6 +59,11 @@ export function CallsPage({ callId, query }: { readonly callId: string; readonly
           {isLoading && trouble === undefined && <Loading what="the calls" />}
           {!isLoading && stories.length === 0 && <NoCalls isFiltered={words !== '' || who !== agentsFilter} />}
           {stories.length > 0 && <StoryList stories={stories} openId={callId} query={query} onNearEnd={loadMore} />}
+          {isFull && (
+            <p className="muted list-note">
+              Older calls are not listed here. To see them, add a time to the search, such as <code>until:2d</code>.
+            </p>
+          )}
         </div>
         {callId !== '' && <CallStory key={callId} callId={callId} stories={stories} query={query} />}
       </div>

@@ -1,9 +1,9 @@
-import { useCallback } from 'react';
+import { memo, useCallback } from 'react';
 import { OutcomeBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { useIsNarrow, VirtualRows } from '../shell/virtual-rows.tsx';
 import { formatDuration, formatShortTime } from '../text/format.ts';
-import { useNowMs } from '../live/use-live.ts';
+import { useToday } from '../live/use-live.ts';
 import { Visible } from '../text/visible.tsx';
 import type { Story } from './story.ts';
 
@@ -20,17 +20,22 @@ const narrowRowHeight = 66;
 /** One row a story, as a sentence. */
 export function StoryList({ stories, openId, query, onNearEnd }: StoryListProps) {
   const isNarrow = useIsNarrow();
-  const nowMs = useNowMs();
+  const todayMs = useToday();
   const render = useCallback(
     (at: number) => {
       const story = stories[at];
       return (
         story && (
-          <StoryRow story={story} isOpen={story.calls.some(({ id }) => id === openId)} query={query} nowMs={nowMs} />
+          <StoryRow
+            story={story}
+            isOpen={story.calls.some(({ id }) => id === openId)}
+            query={query}
+            todayMs={todayMs}
+          />
         )
       );
     },
-    [stories, openId, query, nowMs],
+    [stories, openId, query, todayMs],
   );
   return (
     <VirtualRows
@@ -48,14 +53,15 @@ interface StoryRowProps {
   readonly story: Story;
   readonly isOpen: boolean;
   readonly query: string;
-  readonly nowMs: number;
+  readonly todayMs: number;
 }
 
-function StoryRow({ story: { head, told, outcome, steps }, isOpen, query, nowMs }: StoryRowProps) {
+const StoryRow = memo(function StoryRow({ story, isOpen, query, todayMs }: StoryRowProps) {
+  const { head, told, outcome, steps } = story;
   const { verb, object, detail } = told;
   return (
     <a className="line line-story" href={linkTo('calls', head.id, query)} aria-current={isOpen ? 'true' : undefined}>
-      <time className="muted">{formatShortTime(head.startedAtMs, nowMs)}</time>
+      <time className="muted">{formatShortTime(head.startedAtMs, todayMs)}</time>
       <OutcomeBadge outcome={outcome} />
       <span className="story-agent">
         <Visible text={head.agent || 'nobody known'} />
@@ -80,4 +86,4 @@ function StoryRow({ story: { head, told, outcome, steps }, isOpen, query, nowMs 
       </span>
     </a>
   );
-}
+});

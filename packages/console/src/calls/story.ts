@@ -32,9 +32,23 @@ export function groupStories(calls: Iterable<Call>): readonly Story[] {
   const groups = new Map<string, Call[]>();
   for (const call of calls) {
     const key = call.taskId === '' ? call.id : call.taskId;
-    groups.set(key, [...(groups.get(key) ?? []), call]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [call]);
+    else group.push(call);
   }
-  return [...groups].map(([key, group]) => storyOf(key, group)).toSorted((a, b) => b.latestMs - a.latestMs);
+  return [...groups].map(([key, group]) => tellOnce(key, group)).toSorted((a, b) => b.latestMs - a.latestMs);
+}
+
+/** A call never changes: with another record it is another object. Most stories have one. */
+const toldBefore = new WeakMap<Call, Story>();
+
+function tellOnce(key: string, group: readonly Call[]): Story {
+  const [only, ...others] = group;
+  const known = only === undefined || others.length > 0 ? undefined : toldBefore.get(only);
+  if (known !== undefined) return known;
+  const story = storyOf(key, group);
+  if (only !== undefined && others.length === 0) toldBefore.set(only, story);
+  return story;
 }
 
 function storyOf(key: string, group: readonly Call[]): Story {

@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { daemon } from '../daemon/connect.ts';
-import { addRecord } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { troubleOf } from '../shell/parts.tsx';
 import type { Trouble } from '../shell/parts.tsx';
+import { addPage, noCalls } from './known-calls.ts';
+import type { KnownCalls } from './known-calls.ts';
 import { groupStories } from './story.ts';
 import type { Story } from './story.ts';
 
@@ -14,24 +15,14 @@ export interface Stories {
   /** Undefined: there are no more. */
   readonly loadMore: (() => void) | undefined;
   readonly trouble: Trouble | undefined;
+  /** There are older ones, which are not listed. */
+  readonly isFull: boolean;
   /** How much of the log can be found by now, from 0 to 1. */
-  readonly indexed: number;
-}
-
-interface Known {
-  readonly calls: ReadonlyMap<string, Call>;
-  /** Where the next page begins. Undefined: there is none. */
-  readonly next: string | undefined;
-  /** The newest entry that is known. */
-  readonly newest: number;
   readonly indexed: number;
 }
 
 const perPage = 100;
 const followEveryMs = 1000;
-/** So that the memory of a page that stays open for days stays as it is. */
-const mostCalls = 20_000;
-const nothing: Known = { calls: new Map(), next: undefined, newest: -1, indexed: 1 };
 
 /**
  * The calls that match a filter of `audit search`, as stories: page after page back in time, and each new one as it
@@ -40,7 +31,7 @@ const nothing: Known = { calls: new Map(), next: undefined, newest: -1, indexed:
 export function useStories(filter: string): Stories {
   const { view } = useGate().log;
   const { calls: live } = useValue(view);
-  const [known, setKnown] = useState<Known>(nothing);
+  const [known, setKnown] = useState<KnownCalls>(noCalls);
   const [loaded, setLoaded] = useState<string>();
   const [trouble, setTrouble] = useState<Trouble>();
   const [turn, setTurn] = useState(0);
@@ -55,7 +46,7 @@ export function useStories(filter: string): Stories {
     try {
       const answer = await daemon.call('OperatorService/SearchAudit', { filter: wanted, limit: perPage, ...place });
       if (current.current !== wanted) return;
-      setKnown((before) => addEntries(isFirst ? nothing : before, answer, place.after !== undefined));
+      setKnown((before) => addPage(isFirst ? noCalls : before, answer, place.after !== undefined));
       setTrouble(undefined);
       setLoaded(wanted);
     } catch (error) {
@@ -109,6 +100,7 @@ export function useStories(filter: string): Stories {
     isLoading: loaded !== filter && stories.length === 0,
     loadMore: next === undefined ? undefined : loadMore,
     trouble,
+    isFull: known.isFull,
     indexed: known.indexed,
   };
 }
@@ -117,27 +109,3 @@ export function useStories(filter: string): Stories {
 export const agentsFilter = 'about:agents';
 
 const isAboutAgents = ({ principal, taskId }: Call): boolean => principal === 'agent' || taskId !== '';
-
-type Page = Awaited<ReturnType<typeof daemon.call<'OperatorService/SearchAudit'>>>;
-
-function addEntries(known: Known, { entries, next, indexedSize, logSize }: Page, isNewer: boolean): Known {
-  const calls = new Map(known.calls);
-  let { newest } = known;
-  for (const { records } of entries) {
-    const last = records.at(-1);
-    if (last === undefined) continue;
-    newest = Math.max(newest, Number(last.index));
-    const id = last.callId === '' ? `event ${last.index}` : last.callId;
-    const before = calls.get(id)?.records ?? [];
-    const all = new Map([...before, ...records].map((record) => [record.index, record]));
-    const inOrder = [...all.values()].toSorted((a, b) => Number(a.index) - Number(b.index));
-    const call = inOrder.reduce<Call | undefined>((sum, record) => addRecord(sum, record), undefined);
-    if (call !== undefined) calls.set(id, { ...call, id });
-  }
-  const isFull = calls.size > mostCalls;
-  const kept = isFull
-    ? new Map([...calls].toSorted(([, a], [, b]) => b.startedAtMs - a.startedAtMs).slice(0, mostCalls))
-    : calls;
-  const indexed = Number(logSize) === 0 ? 1 : Number(indexedSize) / Number(logSize);
-  return { calls: kept, next: isNewer ? known.next : isFull ? undefined : next, newest, indexed };
-}

@@ -17,7 +17,7 @@ import { tellPaths, useCoverage } from '../clients/use-coverage.ts';
 import type { ActivityReport } from '../daemon/messages.ts';
 import { FirstSteps } from '../inbox/first-steps.tsx';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
-import { foldItems } from '../live/inbox.ts';
+import { foldItems } from '../live/fold-items.ts';
 import { BudgetGauges } from '../sessions/budget-gauges.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
 import { Loading, PageHead, Problem, RiskBadge } from '../shell/parts.tsx';
@@ -114,13 +114,13 @@ const mostWaiting = 8;
 
 function Waiting() {
   const nowMs = useNowMs();
-  const { isLoaded, items } = useValue(useGate().inbox.view);
+  const { isLoaded, items, count } = useValue(useGate().inbox.view);
   const folds = useMemo(() => foldItems(items), [items]);
   return (
     <Tile
       title="Waits for you"
       area="waiting"
-      link={items.length > 0 && <a href={linkTo('approvals')}>{formatCount(items.length, 'request')}</a>}
+      link={count > 0 && <a href={linkTo('approvals')}>{formatCount(count, 'request')}</a>}
     >
       {!isLoaded && <Loading what="what waits" />}
       {isLoaded && items.length === 0 && (

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
-import type { FoldedItem, InboxItem } from '../live/inbox.ts';
+import type { FoldedItem } from '../live/fold-items.ts';
+import type { InboxItem } from '../live/inbox.ts';
 import { useIsNarrow, VirtualRows } from '../shell/virtual-rows.tsx';
 import { formatCount } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
@@ -8,18 +9,26 @@ import { Countdown } from './approval-card.tsx';
 
 export interface InboxListProps {
   readonly folds: readonly FoldedItem[];
-  /** Of requests, folded or not. */
+  /** Of requests, folded or not, and also those that are not known yet. */
   readonly count: number;
   readonly selected: FoldedItem;
   readonly onSelect: (fold: FoldedItem) => void;
+  /** The end of the list came near: there may be more. */
+  readonly onNearEnd: () => void;
 }
 
 const rowHeight = 106;
+const nearRows = 30;
 
 /** What waits, identical requests as one. Of thousands only those in view are drawn. */
-export function InboxList({ folds, count, selected, onSelect }: InboxListProps) {
+export function InboxList({ folds, count, selected, onSelect, onNearEnd }: InboxListProps) {
   const isNarrow = useIsNarrow(900);
   const at = folds.indexOf(selected);
+  // Also where somebody moves by key, or on a phone.
+  const isNearEnd = at + nearRows > folds.length;
+  useEffect(() => {
+    if (isNearEnd) onNearEnd();
+  }, [isNearEnd, folds.length, onNearEnd]);
   const line = (fold: FoldedItem) => (
     <button type="button" aria-current={fold === selected} onClick={() => onSelect(fold)}>
       <ItemLine item={fold[0]} others={fold.slice(1)} />
@@ -47,6 +56,7 @@ export function InboxList({ folds, count, selected, onSelect }: InboxListProps) 
               return fold && line(fold);
             }}
             shownAt={at}
+            onNearEnd={onNearEnd}
           />
         </div>
       )}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { foldItems } from '../live/inbox.ts';
-import type { FoldedItem } from '../live/inbox.ts';
+import { foldItems } from '../live/fold-items.ts';
+import type { FoldedItem } from '../live/fold-items.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Loading, PageHead } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
@@ -21,7 +21,7 @@ const tabs = [
 /** Where people decide. `part` is one of the tabs, or the id of what to look at. */
 export function InboxPage({ part }: { readonly part: string }) {
   const tab = tabs.find((each) => each.part !== '' && each.part === part) ?? tabs[0];
-  const { items, decided } = useValue(useGate().inbox.view);
+  const { count, decided } = useValue(useGate().inbox.view);
   return (
     <>
       <PageHead title="Approvals">
@@ -29,7 +29,7 @@ export function InboxPage({ part }: { readonly part: string }) {
           {tabs.map(({ part: each, title }) => (
             <a key={each} href={linkTo('approvals', each)} aria-current={tab.part === each ? 'page' : undefined}>
               {title}
-              {each === '' && items.length > 0 && <span className="count">{items.length}</span>}
+              {each === '' && count > 0 && <span className="count">{count.toLocaleString('en')}</span>}
             </a>
           ))}
         </nav>
@@ -42,7 +42,8 @@ export function InboxPage({ part }: { readonly part: string }) {
 }
 
 function Waiting({ wantedId }: { readonly wantedId: string }) {
-  const { isLoaded, items, decided } = useValue(useGate().inbox.view);
+  const { inbox, loadMoreApprovals } = useGate();
+  const { isLoaded, items, count, decided } = useValue(inbox.view);
   const folds = useMemo(() => foldItems(items), [items]);
   const [selectedId, setSelectedId] = useState(wantedId);
   const [isByKey, setIsByKey] = useState(false);
@@ -84,7 +85,13 @@ function Waiting({ wantedId }: { readonly wantedId: string }) {
         <FirstSteps hasDecided={decided.length > 0} />
       ) : (
         <div className="inbox">
-          <InboxList folds={folds} count={items.length} selected={selected} onSelect={(fold) => select(fold, false)} />
+          <InboxList
+            folds={folds}
+            count={count}
+            selected={selected}
+            onSelect={(fold) => select(fold, false)}
+            onNearEnd={loadMoreApprovals}
+          />
           <InboxDetail
             key={selected[0].id}
             item={selected[0]}

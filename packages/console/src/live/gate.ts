@@ -1,7 +1,7 @@
 import { daemon } from '../daemon/connect.ts';
 import { follow } from '../daemon/follow.ts';
 import type { ConnectionState } from '../daemon/follow.ts';
-import type { AuditRecord, Status } from '../daemon/messages.ts';
+import type { Approval, AuditRecord, Status } from '../daemon/messages.ts';
 import { readPayload } from './call.ts';
 import { CallLog } from './call-log.ts';
 import { Inbox } from './inbox.ts';
@@ -13,8 +13,12 @@ export interface Newcomer {
   readonly token: string;
 }
 
-/** How long after the beginning of a stream everything pending has been told. */
-const settleMs = 250;
+/** Of what waits, as much is asked for at once. Further pages follow as they are wanted. */
+const perPage = 100;
+/** Fewer are left of those that are known: the next page is read before somebody comes to the end. */
+const fewItems = 40;
+/** While not all that waits is known, it is counted so often at most. */
+const countEveryMs = 1000;
 /** A burst of calls needs one look, not one each. */
 const gatherMs = 200;
 
@@ -55,32 +59,66 @@ export class Gate {
   readonly retry = (): void => this.#retry();
 
   readonly readStatus = async (): Promise<void> => {
-    this.status.set(await daemon.call('OperatorService/GetStatus', {}).catch(() => undefined));
+    const status = await daemon.call('OperatorService/GetStatus', {}).catch(() => undefined);
+    this.status.set(status);
+    if (status !== undefined) this.inbox.count(status.pendingApprovals);
   };
 
   #followApprovals() {
-    let settling: ReturnType<typeof setTimeout> | undefined;
     return follow({
       method: 'ApprovalService/WatchApprovals',
-      request: () => ({ withPlans: true, withAnomalies: true }),
+      request: () => ({ withPlans: true, withAnomalies: true, mostPending: perPage }),
       onOpen: () => {
         this.inbox.begin();
         this.anomalies.begin();
-        clearTimeout(settling);
-        settling = setTimeout(() => {
-          this.inbox.settle();
-          this.anomalies.settle();
-        }, settleMs);
         void this.readStatus();
       },
-      onMessage: ({ event, approval, plan, anomaly }) => {
+      onMessage: ({ event, approval, plan, anomaly, pendingApprovals }) => {
         if (anomaly !== undefined) this.anomalies.hear(event, anomaly);
         else if (plan !== undefined) this.inbox.hear({ event, plan });
-        else if (approval !== undefined) this.inbox.hear({ event, approval });
+        else if (approval !== undefined) this.#hearApproval(event, approval);
+        else if (pendingApprovals !== undefined) {
+          this.inbox.settle(pendingApprovals);
+          this.anomalies.settle();
+        }
       },
       onState: this.connection.set,
     });
   }
+
+  #hearApproval(event: string, approval: Approval): void {
+    this.inbox.hear({ event, approval });
+    if (this.inbox.next === undefined) return;
+    if (!this.#isCounting) {
+      this.#isCounting = true;
+      setTimeout(() => {
+        this.#isCounting = false;
+        void this.readStatus();
+      }, countEveryMs);
+    }
+    if (this.inbox.view.get().items.length < fewItems) this.loadMoreApprovals();
+  }
+
+  #isCounting = false;
+
+  /** Reads the next page of what waits, unless one is under way or there is none. */
+  readonly loadMoreApprovals = (): void => {
+    const after = this.inbox.next;
+    if (after === undefined || this.#isPaging) return;
+    this.#isPaging = true;
+    this.inbox.beginPage();
+    daemon
+      .call('ApprovalService/ListApprovals', { status: 'pending', limit: perPage, after, whole: true })
+      .then(
+        (page) => this.inbox.addPage(page),
+        () => this.inbox.addPage(undefined),
+      )
+      .finally(() => {
+        this.#isPaging = false;
+      });
+  };
+
+  #isPaging = false;
 
   #followLog() {
     return follow({

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { InJson, PolicyCheck, PolicyReplay, PolicyRules, PolicyShadow, PolicyStatus } from '@sallyport/contract';
 import { callTool } from '../daemon/call-tool.ts';
 import type { RuleReport } from '../daemon/messages.ts';
@@ -13,18 +13,26 @@ import { Visible } from '../text/visible.tsx';
 interface RulesView {
   readonly list: InJson<PolicyRules>;
   readonly status: InJson<PolicyStatus>;
-  readonly tried: InJson<PolicyShadow>['rules'];
 }
+
+type Tried = InJson<PolicyShadow>['rules'];
 
 async function loadRules(): Promise<RulesView> {
   const [list, status] = await Promise.all([
     callTool<InJson<PolicyRules>>('policy.list', {}),
     callTool<InJson<PolicyStatus>>('policy.status', {}),
   ]);
-  // This goes through records, so only where a rule is tried out.
-  const isTrying = list.rules.some(({ shadow }) => shadow);
-  const tried = isTrying ? (await callTool<InJson<PolicyShadow>>('policy.shadow', {})).rules : [];
-  return { list, status, tried };
+  return { list, status };
+}
+
+/** What rules that are tried out would have done. This goes through records, so only where there is such a rule. */
+function useTried(list: InJson<PolicyRules> | undefined): Tried | undefined {
+  const isTrying = list?.rules.some(({ shadow }) => shadow) ?? false;
+  const load = useCallback(
+    async () => (isTrying ? (await callTool<InJson<PolicyShadow>>('policy.shadow', {})).rules : []),
+    [isTrying],
+  );
+  return useLoaded(load, list?.hash).value;
 }
 
 const sorts = {
@@ -38,6 +46,7 @@ type Sort = keyof typeof sorts;
 export function RulesPage({ ruleId }: { readonly ruleId: string }) {
   const { rulesHash = '' } = useValue(useGate().status) ?? {};
   const { value, trouble, reload } = useLoaded(loadRules, rulesHash);
+  const tried = useTried(value?.list);
   const [text, setText] = useState('');
   const [sort, setSort] = useState<Sort>('file');
   const wanted = text.trim().toLowerCase();
@@ -78,7 +87,7 @@ export function RulesPage({ ruleId }: { readonly ruleId: string }) {
           {rules.length === 0 && <Empty title="No rule fits the filter" />}
           <ul className="rows" aria-label="Rules">
             {rules.map((each) => (
-              <RuleLine key={each.rule?.id} report={each} tried={value.tried} isOpen={each.rule?.id === ruleId} />
+              <RuleLine key={each.rule?.id} report={each} tried={tried} isOpen={each.rule?.id === ruleId} />
             ))}
           </ul>
         </>
@@ -92,16 +101,24 @@ const effectWords: Readonly<Record<string, string>> = { allow: 'allows', require
 
 interface RuleLineProps {
   readonly report: RuleReport;
-  readonly tried: RulesView['tried'];
+  /** Undefined: not known yet. */
+  readonly tried: Tried | undefined;
   readonly isOpen: boolean;
+}
+
+/** How often it decided; of a rule that is tried out, how often it would have. */
+function tellHits(report: RuleReport, allTried: Tried | undefined): string {
+  if (report.shadow && allTried === undefined) return 'trying it on the log…';
+  const tried = report.shadow ? allTried?.find(({ rule }) => rule?.id === report.rule?.id) : undefined;
+  if (tried !== undefined) return `would deny ${tried.wouldDeny}, ask ${tried.wouldAsk}`;
+  const hits = hitsOf(report);
+  return hits === 0 ? 'never matched' : formatCount(hits, 'call');
 }
 
 function RuleLine({ report, tried: allTried, isOpen }: RuleLineProps) {
   const nowMs = useNowMs();
   const { rule, effect, tools, who, shadow: isTried, reason, conditions, lastAtMs } = report;
   const id = rule?.id ?? '';
-  const hits = hitsOf(report);
-  const tried = allTried.find((each) => each.rule?.id === id);
   return (
     <li>
       <details open={isOpen}>
@@ -117,11 +134,7 @@ function RuleLine({ report, tried: allTried, isOpen }: RuleLineProps) {
             </span>
           </span>
           <span className="line-end">
-            {isTried && tried !== undefined
-              ? `would deny ${tried.wouldDeny}, ask ${tried.wouldAsk}`
-              : hits === 0
-                ? 'never matched'
-                : formatCount(hits, 'call')}
+            {tellHits(report, allTried)}
             <span className="muted rule-last">{lastAtMs === undefined ? '' : formatAgo(Number(lastAtMs), nowMs)}</span>
           </span>
         </summary>

@@ -27,10 +27,9 @@ const pairMs = 1200;
 
 /** What is around every page: where one is, what waits, the mode, and the way out. */
 export function Shell({ page, children }: ShellProps) {
-  const { items } = useValue(useGate().inbox.view);
+  const { count: waiting } = useValue(useGate().inbox.view);
   const { unseen } = useValue(useGate().anomalies.view);
   const [open, setOpen] = useState<'keys' | 'palette' | 'more'>();
-  const waiting = items.length;
   const title = page === undefined ? 'Nothing is here' : titleOf(page);
   useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Sallyport`;
