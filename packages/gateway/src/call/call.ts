@@ -242,6 +242,8 @@ export interface Consent {
 export interface Intended {
   /** Index of the intent in the log. The intent is durable. */
   readonly intentIndex: number;
+  /** When the gates were passed, and the intent went on its way to the log. By `performance.now`. Absent: nobody measured. */
+  readonly passedAtMs?: number | undefined;
 }
 
 export interface Confirmed {
@@ -253,6 +255,8 @@ export interface Executed {
   readonly execution: Execution;
   /** How long the tool ran. Absent: it did not, because a kept result was used. */
   readonly activeMs?: number | undefined;
+  /** When the tool had ended, by `performance.now`. Absent: it did not run. */
+  readonly ranUntilMs?: number | undefined;
 }
 
 export interface Execution {
@@ -384,9 +388,11 @@ export class Call implements Draft<CallFacts> {
   consent: Consent | undefined;
   releaseTurn: (() => void) | undefined;
   intentIndex: number | undefined;
+  passedAtMs: number | undefined;
   confirmedAtMs: number | undefined;
   execution: Execution | undefined;
   activeMs: number | undefined;
+  ranUntilMs: number | undefined;
   outcome: Outcome | undefined;
 
   constructor(received: Submitted, { callId, startedAtMs, cancellation, step }: Beginning) {

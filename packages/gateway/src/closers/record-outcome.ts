@@ -2,6 +2,7 @@ import type { RecordResult } from '@sallyport/log';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { describeCall, describeRefusal, encodePayload, keepText, describeNetwork } from '../audit/describe-call.ts';
 import type { Payload } from '../audit/describe-call.ts';
+import { describePhases } from '../audit/describe-phases.ts';
 import { keepPaths } from '../audit/keep-paths.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import type { CallNetworks } from '../execution/call-networks.ts';
@@ -96,6 +97,7 @@ function settlementOf(ending: CallEnding, told: Told): Settlement {
     effect: isUnknown ? ownText('unknown') : undefined,
     started_at_ms: startedAtMs,
     duration_ms: Math.max(0, nowMs - startedAtMs),
+    phases_us: describePhases(call, performance.now()),
     usage: execution && describeUsage(execution.usage),
     ...network,
     warnings: execution?.warnings?.map((warning) => keepText(warning, redactor)),

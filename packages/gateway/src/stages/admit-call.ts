@@ -39,6 +39,7 @@ export function admitCall(
     name: 'admit-call',
     run: async (call, context) => {
       const nowMs = context.nowMs();
+      call.passedAtMs = performance.now();
       const { session, rules } = call;
       // Before anything is awaited: a call that is judged meanwhile must know of this one.
       if (rules.looksAtHistory) history.note(session.id, { tool: call.tool.definition.name, startedAtMs: nowMs });

@@ -90,7 +90,8 @@ function finish(call: Executing, given: facts.Execution, beganAtMs: number): voi
   // What ran to its end and changes things has changed them, whatever becomes of its result.
   call.execution = execution.result.ok && mutates ? { ...execution, hasBegun: true } : execution;
   // The time of a pipeline is that of its steps, and each of them is charged for its own.
-  call.activeMs = origin === 'pipeline' ? 0 : Math.ceil(performance.now() - beganAtMs);
+  call.ranUntilMs = performance.now();
+  call.activeMs = origin === 'pipeline' ? 0 : Math.ceil(call.ranUntilMs - beganAtMs);
 }
 
 function refusalOf(error: unknown, observed: ObservedContext | undefined, call: Needs): Refusal {
