@@ -6,6 +6,9 @@ import './style/base.css';
 import './style/shell.css';
 import './style/pages.css';
 import './style/inbox.css';
+import './style/calls.css';
+import './style/home.css';
+import './style/plots.css';
 import './style/product.css';
 
 applyTheme();

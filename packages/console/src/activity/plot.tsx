@@ -20,6 +20,7 @@ export interface PlotProps {
   readonly series: readonly PlotSeries[];
   /** Bars on each other, or lines. */
   readonly kind: 'bars' | 'lines';
+  /** At least, in pixels. Where there is more room, it is taken. */
   readonly height: number;
   readonly formatValue: (value: number) => string;
   /** A slot was pressed. */
@@ -43,9 +44,7 @@ export function Plot(props: PlotProps) {
     if (parent === null) return undefined;
     const made = new uPlot(optionsOf(latest, parent, setSlot), dataOf(latest.current), parent);
     plot.current = made;
-    const observer = new ResizeObserver(() =>
-      made.setSize({ width: parent.clientWidth, height: latest.current.height }),
-    );
+    const observer = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height: parent.clientHeight }));
     observer.observe(parent);
     return () => {
       observer.disconnect();
@@ -75,7 +74,7 @@ export function Plot(props: PlotProps) {
           ))}
         </span>
       </figcaption>
-      <div ref={box} className="plot-box" role="img" aria-label={label} style={{ height }} />
+      <div ref={box} className="plot-box" role="img" aria-label={label} style={{ minHeight: height }} />
     </figure>
   );
 }
@@ -112,10 +111,13 @@ function optionsOf(
     axes: [
       {
         ...axis,
+        // The day stands below the time.
+        size: (_plot, values) => (values?.some((value) => value?.includes('\n')) ? 42 : 26),
         values: [
-          [86_400, '{DD}.{MM}.', null, null, null, null, null, null, 0],
-          [3600, '{HH}:{mm}', '\n{DD}.{MM}.', null, null, null, null, null, 1],
-          [60, '{HH}:{mm}', null, null, null, null, null, null, 1],
+          // The step, each tick, and what is added where another year, month or day begins.
+          [86_400, '{WWW} {D}', null, null, null, null, null, null, 0],
+          [3600, '{HH}:{mm}', day, null, day, null, null, null, 1],
+          [60, '{HH}:{mm}', day, null, day, null, null, null, 1],
         ],
       },
       { ...axis, size: 54, values: (_plot, values) => values.map((value) => latest.current.formatValue(value)) },
@@ -143,6 +145,7 @@ function optionsOf(
   };
 }
 
+const day = '\n{WWW} {D} {MMM}';
 const bars = uPlot.paths.bars?.({ size: [0.82, 40], align: 1 });
 
 /** A canvas knows no variables and no two values of one colour. */

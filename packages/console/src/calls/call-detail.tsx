@@ -18,7 +18,7 @@ import { UndoCall } from './undo-call.tsx';
 /** Facts that are shown in a place of their own. */
 const shownElsewhere = [
   ...['arguments', 'decision', 'consent', 'refusal', 'error', 'fault', 'summary', 'tool', 'agent', 'changes'],
-  ...['trace_id', 'intent', 'started_at_ms', 'duration_ms'],
+  ...['trace_id', 'intent', 'started_at_ms', 'duration_ms', 'phases_us'],
 ];
 
 interface CallDetailProps {
@@ -67,6 +67,7 @@ export function CallDetail({ story, callId, query }: CallDetailProps) {
           More like this
         </a>
       </div>
+      <Timeline story={story} call={call} />
       <Changes changes={facts['changes']} workspace={facts['workspace']} />
       {facts['changes'] !== undefined && <UndoCall key={call.id} callId={call.id} />}
       {facts.arguments !== undefined && (
@@ -75,7 +76,6 @@ export function CallDetail({ story, callId, query }: CallDetailProps) {
           <ValuesForm value={facts.arguments} label="Arguments" />
         </>
       )}
-      <Timeline story={story} />
       <details className="fold">
         <summary>
           Gates <span className="muted">{stages.filter(({ verdict }) => verdict === 'passed').length} passed</span>
@@ -106,13 +106,14 @@ function decidingOf(stages: readonly StageReport[]): StageReport | undefined {
 }
 
 function Steps({ story, callId, query }: CallDetailProps) {
+  const sameDay = new Set(story.steps.map(({ atMs }) => new Date(atMs).toDateString())).size === 1;
   return (
     <ol className="steps-line" aria-label="What happened">
       {story.steps.map(({ name, by, atMs, callId: id }, at) => (
         <li key={at}>
           <a href={linkTo('calls', id, query)} aria-current={id === callId ? 'true' : undefined}>
             <strong>{name}</strong> {by !== '' && name !== 'ran' && <Visible text={`by ${by}`} />}
-            <span className="muted block">{formatMoment(atMs)}</span>
+            <span className="muted block">{sameDay ? formatMoment(atMs).slice(11) : formatMoment(atMs)}</span>
           </a>
         </li>
       ))}
@@ -156,7 +157,9 @@ function Ending({ call, facts: { refusal, error, summary, decision }, deciding }
         )}
         {refusal?.remedy !== undefined && (
           <Fact name="what to do">
-            <Visible text={refusal.remedy} />
+            <span className="as-written">
+              <Visible text={refusal.remedy} />
+            </span>
           </Fact>
         )}
       </dl>

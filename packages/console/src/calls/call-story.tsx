@@ -1,5 +1,6 @@
 import { useCallback } from 'react';
 import { daemon } from '../daemon/connect.ts';
+import { searchAudit } from '../daemon/search-audit.ts';
 import { addRecord } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
 import { useGate, useValue } from '../live/use-live.ts';
@@ -52,10 +53,7 @@ async function readStory(callId: string): Promise<{ readonly story: Story | unde
 }
 
 async function readTask(taskId: string): Promise<readonly Call[]> {
-  const answer = await daemon.call('OperatorService/SearchAudit', {
-    filter: `task:${taskId} kind:call,event`,
-    limit: 50,
-  });
+  const answer = await searchAudit(`task:${taskId} kind:call,event`, { limit: 50 });
   return answer.entries.flatMap(({ records }) => {
     const call = records.reduce<Call | undefined>((known, record) => addRecord(known, record), undefined);
     return call === undefined || call.id === '' ? [] : [call];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { SearchPage } from '../daemon/search-audit.ts';
 import { addPage, mostFollowed, noCalls } from './known-calls.ts';
-import type { KnownCalls, SearchPage } from './known-calls.ts';
+import type { KnownCalls } from './known-calls.ts';
 
 /** Entries from the newest on, each with one record. */
 const page = (from: number, count: number, next?: string): SearchPage => ({

@@ -1,4 +1,4 @@
-import type { InJson, SearchAuditResponse } from '@sallyport/contract';
+import type { SearchPage } from '../daemon/search-audit.ts';
 import { addRecord } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
 
@@ -14,8 +14,6 @@ export interface KnownCalls {
   /** There are older ones, and no more are kept. */
   readonly isFull: boolean;
 }
-
-export type SearchPage = InJson<SearchAuditResponse>;
 
 export const noCalls: KnownCalls = { calls: new Map(), next: undefined, newest: -1, indexed: 1, isFull: false };
 

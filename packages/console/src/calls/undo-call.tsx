@@ -30,7 +30,7 @@ export function UndoCall({ callId }: { readonly callId: string }) {
   if (isDone) return <p role="status">The call is undone.</p>;
   const problem = lookTrouble ?? trouble;
   return (
-    <div className="ending">
+    <div className={preview === undefined && problem === undefined ? '' : 'ending'}>
       <div className="form-actions">
         <button type="button" onClick={() => void look()}>
           Undo…

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { daemon } from '../daemon/connect.ts';
+import { searchAudit } from '../daemon/search-audit.ts';
 import type { Call } from '../live/call.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { troubleOf } from '../shell/parts.tsx';
@@ -44,7 +44,7 @@ export function useStories(filter: string): Stories {
     const isFirst = place.before === undefined && place.after === undefined;
     isBusy.current = true;
     try {
-      const answer = await daemon.call('OperatorService/SearchAudit', { filter: wanted, limit: perPage, ...place });
+      const answer = await searchAudit(wanted, { limit: perPage, ...place });
       if (current.current !== wanted) return;
       setKnown((before) => addPage(isFirst ? noCalls : before, answer, place.after !== undefined));
       setTrouble(undefined);

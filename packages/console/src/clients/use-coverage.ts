@@ -1,4 +1,4 @@
-import { daemon } from '../daemon/connect.ts';
+import { searchAudit } from '../daemon/search-audit.ts';
 import type { ClientPath } from '../daemon/messages.ts';
 import { addRecord, readPayload } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
@@ -23,7 +23,7 @@ const reports = 'kind:call,housekeeping tool:clients.coverage door:operator-sock
  * Null: the command never ran, or what it said was erased.
  */
 export async function readCoverage(): Promise<CoverageReport | null> {
-  const { entries } = await daemon.call('OperatorService/SearchAudit', { filter: reports, limit: 1 });
+  const { entries } = await searchAudit(reports, { limit: 1 });
   const records = entries[0]?.records ?? [];
   const call = records.reduce<Call | undefined>((known, record) => addRecord(known, record), undefined);
   const given = records.map((record) => readPayload(record).arguments).find((each) => each !== undefined);

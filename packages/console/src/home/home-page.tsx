@@ -311,7 +311,7 @@ function Watch({ report }: { readonly report: ActivityReport | undefined }) {
         <div>
           <dt>Gate</dt>
           <dd>
-            {status?.health ?? '…'} <span className="muted">{status?.install}</span>
+            {status?.health ?? '…'} {status && <span className="muted">{status.install} install</span>}
           </dd>
         </div>
       </dl>

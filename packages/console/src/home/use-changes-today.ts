@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { daemon } from '../daemon/connect.ts';
+import { searchAudit } from '../daemon/search-audit.ts';
 import { addRecord, factsOfCall, readPayload } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
 import { useLogTurn } from '../live/use-log-turn.ts';
@@ -25,9 +25,7 @@ export function useChangesToday(): Loaded<readonly ChangeToday[]> {
     midnight.setHours(0, 0, 0, 0);
     const since = `since:${midnight.toISOString().replace('.000Z', 'Z')}`;
     const [byPeople, events] = await Promise.all(
-      [`about:people status:ok ${since}`, `kind:event ${since}`].map((filter) =>
-        daemon.call('OperatorService/SearchAudit', { filter, limit: 40 }),
-      ),
+      [`about:people status:ok ${since}`, `kind:event ${since}`].map((filter) => searchAudit(filter, { limit: 40 })),
     );
     const changes = [...(byPeople?.entries ?? []), ...(events?.entries ?? [])].flatMap(({ records }): ChangeToday[] => {
       const call = records.reduce<Call | undefined>((known, record) => addRecord(known, record), undefined);

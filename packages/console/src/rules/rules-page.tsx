@@ -134,7 +134,7 @@ function RuleLine({ report, tried: allTried, isOpen }: RuleLineProps) {
             </span>
           </span>
           <span className="line-end">
-            {tellHits(report, allTried)}
+            <span className={hitsOf(report) === 0 ? 'muted' : ''}>{tellHits(report, allTried)}</span>
             <span className="muted rule-last">{lastAtMs === undefined ? '' : formatAgo(Number(lastAtMs), nowMs)}</span>
           </span>
         </summary>

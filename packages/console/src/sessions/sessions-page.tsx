@@ -14,6 +14,7 @@ import { GaugeBar } from './budget-gauges.tsx';
 import { gaugesOf } from './budgets.ts';
 import { LeaseView } from './lease-view.tsx';
 import { NewSession } from './new-session.tsx';
+import { tellLease } from './tell-lease.ts';
 
 /** Who is in, what they did last, what they may still do, and the way out. `part` opens a session, or the way in. */
 export function SessionsPage({ part }: { readonly part: string }) {
@@ -104,6 +105,11 @@ function SessionLine({ session, lastCallMs, isFirstOpen, onEnd }: SessionLinePro
             {formatCount(Number(spent?.calls ?? 0), 'call')} since {formatMoment(Number(createdAtMs)).slice(0, 16)}
             {expiresAtMs === undefined && ' · does not end by itself'}
           </span>
+          {isAgent && session.lease !== undefined && (
+            <span className="block muted">
+              <Visible text={tellLease(session.lease)} />
+            </span>
+          )}
           {gauges.map((gauge) => (
             <span key={gauge.text} className="session-gauge">
               {gauge.text} <GaugeBar gauge={gauge} />

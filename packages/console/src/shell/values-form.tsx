@@ -30,6 +30,9 @@ export function ValuesForm({ value, label }: { readonly value: unknown; readonly
 function Value({ value }: { readonly value: unknown }) {
   if (typeof value === 'string') return value === '' ? <span className="muted">empty</span> : <Visible text={value} />;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) {
+    return <span className="muted">none</span>;
+  }
   if (isTexts(value)) {
     return (
       <ul>

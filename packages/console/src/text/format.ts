@@ -49,6 +49,13 @@ export function formatDuration(ms: number): string {
   return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
 }
 
+/** As exactly as it can be told apart: `412 µs`, `1.8 ms`, `112 ms`, `3.2 s`. */
+export function formatExact(ms: number): string {
+  if (ms === 0) return '0';
+  if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))} µs`;
+  return ms < 10 ? `${ms.toFixed(1)} ms` : formatDuration(ms);
+}
+
 /** What is left until then, as on a kitchen timer: `4:59`, or `2 h 5 min`. */
 export function formatLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));

@@ -5,8 +5,9 @@ import type { Tool } from '../daemon/messages.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem, RiskBadge } from '../shell/parts.tsx';
 import { useLoaded } from '../shell/use-loaded.ts';
-import { prettyJson } from '../text/format.ts';
+import { linkTo } from '../shell/use-route.ts';
 import { Visible } from '../text/visible.tsx';
+import { Parameters } from './parameters.tsx';
 
 async function loadTools(): Promise<readonly Tool[]> {
   const { tools } = await daemon.call('ToolService/ListAvailableTools', {});
@@ -113,9 +114,10 @@ function ToolLine({ tool }: { readonly tool: Tool }) {
             {origin}
             {aliases.length > 0 && ` · also called ${aliases.join(', ')}`}
           </p>
-          <pre className="json" tabIndex={0} aria-label={`Arguments of ${name}`}>
-            <Visible text={prettyJson(inputSchemaJson)} />
-          </pre>
+          <Parameters schemaJson={inputSchemaJson} name={name} />
+          <p>
+            <a href={linkTo('calls', '', `tool:${name}`)}>Calls of it</a>
+          </p>
         </div>
       </details>
     </li>
