@@ -6,6 +6,7 @@ import type { Call } from '../live/call.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Empty, Loading, Problem } from '../shell/parts.tsx';
 import { useLoaded } from '../shell/use-loaded.ts';
+import { Visible } from '../text/visible.tsx';
 import { CallDetail, CloseLink } from './call-detail.tsx';
 import { groupStories } from './story.ts';
 import type { Story } from './story.ts';
@@ -36,7 +37,9 @@ export function CallStory({ callId, stories, query }: CallStoryProps) {
         <Loading what="the call" />
       ) : (
         <Empty title="There is no such call">
-          <p>Nothing is on record about {callId}.</p>
+          <p>
+            Nothing is on record about <Visible text={callId} />.
+          </p>
         </Empty>
       )}
     </section>

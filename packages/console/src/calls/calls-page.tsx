@@ -98,7 +98,7 @@ function SearchForm({ words, onSearch }: { readonly words: string; readonly onSe
       <input
         type="search"
         aria-label="Search the calls"
-        placeholder="agent:scout status:denied path:src since:2h or any word"
+        placeholder="agent:scout status:denied, or any word"
         title={fieldHint}
         autoComplete="off"
         spellCheck={false}

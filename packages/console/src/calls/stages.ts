@@ -83,9 +83,7 @@ function noteOf(
     case 'check-mode':
       return mode ?? '';
     case 'judge-call':
-      return decision === undefined
-        ? ''
-        : `${decision.effect ?? ''} by rule ${decision.rule_id ?? ''}. ${decision.reason ?? ''}`;
+      return decision?.reason || (decision === undefined ? '' : `Rule ${decision.rule_id ?? ''} decided it.`);
     case 'seek-approval':
       return consent === undefined
         ? 'Nobody had to be asked.'

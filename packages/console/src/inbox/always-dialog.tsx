@@ -35,7 +35,12 @@ export function AlwaysDialog({ approval, onClose }: AlwaysDialogProps) {
   return (
     <dialog ref={dialog} className="dialog" aria-labelledby="always-title" onCancel={() => onClose(undefined)}>
       <h2 id="always-title">Never ask about this again</h2>
-      {trouble && <Problem trouble={trouble} />}
+      {trouble && (
+        <>
+          <Problem trouble={trouble} />
+          <p>“For the session” and “For minutes…” let such calls through for a while, without a rule.</p>
+        </>
+      )}
       {draft === undefined && !trouble && <p role="status">Drafting the rule and trying it on the log…</p>}
       {draft !== undefined && <Draft draft={draft} />}
       <div className="form-actions">

@@ -6,6 +6,7 @@ import { linkTo } from '../shell/use-route.ts';
 import { ValuesForm } from '../shell/values-form.tsx';
 import { formatLeft, readJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
+import { readForm } from './arguments-form.ts';
 import { EffectView, MarkedText } from './effect-view.tsx';
 import type { MaskedPlace, RevealedParts } from './use-revealed.ts';
 
@@ -20,8 +21,9 @@ export interface ApprovalCardProps {
 /** One call that waits: who wants what, why it asks, and exactly what would happen. */
 export function ApprovalCard({ approval, others, places, revealed }: ApprovalCardProps) {
   const { agent, tool, risk, title, effect, ruleId, reason, expiresAtMs, wanted, approverRole } = approval;
-  // What is sent to a server is read as a form first; its effect is the same in one line.
+  // What is sent to a server is read as a form.
   const isElsewhere = effect.startsWith('arguments: ');
+  const form = readForm(effect, approval.argumentsJson, places.length > 0);
   return (
     <>
       <header className="card-head">
@@ -60,8 +62,9 @@ export function ApprovalCard({ approval, others, places, revealed }: ApprovalCar
           {approverRole === 'director' && <span className="badge">for a director</span>}
         </p>
       </header>
-      {isElsewhere && <Arguments json={approval.argumentsJson} isOpen />}
-      <EffectView effect={effect} label="What would happen" places={places} revealed={revealed} />
+      {form !== undefined && <ValuesForm value={form.value} label="Arguments" rowId="argument" />}
+      {form === undefined && isElsewhere && <Arguments json={approval.argumentsJson} isOpen />}
+      <EffectView effect={form?.rest ?? effect} label="What would happen" places={places} revealed={revealed} />
       <dl className="facts">
         <div className="fact">
           <dt>Why it asks</dt>

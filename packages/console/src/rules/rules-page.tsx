@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { InJson, PolicyCheck, PolicyReplay, PolicyRules, PolicyShadow, PolicyStatus } from '@sallyport/contract';
 import { callTool } from '../daemon/call-tool.ts';
 import type { RuleReport } from '../daemon/messages.ts';
@@ -117,10 +117,14 @@ function tellHits(report: RuleReport, allTried: Tried | undefined): string {
 
 function RuleLine({ report, tried: allTried, isOpen }: RuleLineProps) {
   const nowMs = useNowMs();
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isOpen) line.current?.scrollIntoView({ block: 'nearest' });
+  }, [isOpen]);
   const { rule, effect, tools, who, shadow: isTried, reason, conditions, lastAtMs } = report;
   const id = rule?.id ?? '';
   return (
-    <li>
+    <li ref={line}>
       <details open={isOpen}>
         <summary className="line line-rule">
           <span className={`badge badge-${effectBadges[effect] ?? 'calm'}`}>{effectWords[effect] ?? effect}</span>
@@ -213,13 +217,16 @@ function Files({ status }: { readonly status: InJson<PolicyStatus> }) {
       {trouble && <Problem trouble={trouble} />}
       {replay !== undefined && <Replay replay={replay} />}
       {check !== undefined && check.findings.length > 0 && (
-        <ul className="findings">
-          {check.findings.map(({ message }, at) => (
-            <li key={at}>
-              <Visible text={message} />
-            </li>
-          ))}
-        </ul>
+        <details className="fold">
+          <summary>{formatCount(check.findings.length, 'remark')} about the files</summary>
+          <ul className="findings">
+            {check.findings.map(({ message }, at) => (
+              <li key={at}>
+                <Visible text={message} />
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
     </section>
   );

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Outcome } from '../live/call.ts';
+import { Visible } from '../text/visible.tsx';
 
 /** The small parts that every page is made of. */
 export function PageHead({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
@@ -37,7 +38,10 @@ export function Problem({ trouble, onRetry }: { readonly trouble: Trouble; reado
   return (
     <div className="problem" role="alert">
       <p>
-        <strong>{trouble.message}</strong> {trouble.remedy}
+        <strong>
+          <Visible text={trouble.message} />
+        </strong>{' '}
+        <Visible text={trouble.remedy ?? ''} />
       </p>
       {onRetry && (
         <button type="button" onClick={onRetry}>

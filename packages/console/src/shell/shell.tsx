@@ -67,10 +67,14 @@ export function Shell({ page, children }: ShellProps) {
               {each === 'anomalies' && <Count count={unseen.length} label={`${unseen.length} not seen`} />}
             </a>
           ))}
+          <button type="button" className="nav-find" onClick={() => setOpen('palette')}>
+            Go to…
+          </button>
           <button
             type="button"
             className="nav-toggle"
             aria-expanded={open === 'more'}
+            data-current={page !== undefined && !mainPages.includes(page)}
             onClick={() => setOpen(open === 'more' ? undefined : 'more')}
           >
             More

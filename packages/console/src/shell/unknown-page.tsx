@@ -9,7 +9,10 @@ export function UnknownPage() {
       <Empty title="This address leads nowhere">
         <p>The link may be of another version of the console, or a letter is missing.</p>
         <p>
-          <a href={linkTo('home')}>Go home</a>, or press <kbd>Ctrl</kbd> <kbd>K</kbd> and type where you want to go.
+          <a href={linkTo('home')}>Go home</a>, or choose a page from the bar.{' '}
+          <span className="keys-hint">
+            With <kbd>Ctrl</kbd> <kbd>K</kbd> you can also type where you want to go.
+          </span>
         </p>
       </Empty>
     </>

@@ -1,7 +1,14 @@
 import { Visible } from '../text/visible.tsx';
 
+interface ValuesFormProps {
+  readonly value: unknown;
+  readonly label: string;
+  /** Absent: nobody has to have seen each field. */
+  readonly rowId?: string;
+}
+
 /** Arguments as a form that is filled in: one field a line. What is not an object is shown as it is. */
-export function ValuesForm({ value, label }: { readonly value: unknown; readonly label: string }) {
+export function ValuesForm({ value, label, rowId }: ValuesFormProps) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return (
       <pre className="json" tabIndex={0} aria-label={label}>
@@ -14,7 +21,7 @@ export function ValuesForm({ value, label }: { readonly value: unknown; readonly
   return (
     <dl className="values" aria-label={label}>
       {fields.map(([name, field]) => (
-        <div key={name} className="value">
+        <div key={name} className="value" {...(rowId === undefined ? {} : { 'data-row': `${rowId} ${name}` })}>
           <dt>
             <Visible text={name} />
           </dt>

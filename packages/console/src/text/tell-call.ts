@@ -126,6 +126,8 @@ function detailOf(summary: string, outcome: Outcome): string {
   if (written !== undefined) return `${bytes(written)}${isNew === undefined ? '' : ', a new file'}`;
   return summary
     .replace(/, 0 (?:files )?omitted$/, '')
+    .replace(/^edited (?=at line)/, '')
+    .replace(/^(\d+ entr(?:y|ies)) listed/, '$1')
     .replace(/^exit code 0, (\d+) characters? of output.*$/, 'succeeded');
 }
 

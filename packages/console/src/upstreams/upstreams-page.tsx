@@ -154,7 +154,12 @@ function readEndpoint(json: string): unknown {
   const endpoint = readJson(json);
   if (typeof endpoint !== 'object' || endpoint === null) return json;
   return Object.fromEntries(
-    Object.entries(endpoint).filter(([, value]) => !(Array.isArray(value) && value.length === 0)),
+    Object.entries(endpoint)
+      .filter(([, value]) => !(Array.isArray(value) && value.length === 0))
+      .map(([name, value]: [string, unknown]) => [
+        name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+        value,
+      ]),
   );
 }
 
