@@ -6,9 +6,11 @@ import { ConsoleBrowser } from './console-browser.ts';
 import type { ConsoleVisit } from './console-browser.ts';
 import { findBarriers } from './find-barriers.ts';
 import { makeWeek, measureList } from './large.ts';
+import { BusyAgent, measureHeld } from './stay-open.ts';
 
 const calls = howMuch({ usually: 250, long: 100_000 });
-const pending = howMuch({ usually: 40, long: 10_000 });
+/** More than one page of them. */
+const pending = howMuch({ usually: 150, long: 10_000 });
 
 let browser: ConsoleBrowser;
 let daemon: TestDaemon;
@@ -50,14 +52,47 @@ test('many requests that wait are one list, of which only what is in view is dra
   await visit.page.getByLabel(new RegExp(`^${count} requests waiting$`)).waitFor();
 });
 
-test('a page that stays open while agents work draws no more than before', async (t) => {
-  const token = await daemon.newAgent('busy');
+test('further requests are read as somebody comes to them, and a link to one far behind resolves', async () => {
+  const { json } = await daemon.post('sallyport.v1.ApprovalService/ListApprovals', { status: 'pending', limit: 1 });
+  const [newest] = (json as { readonly approvals: readonly { readonly id: string; readonly title: string }[] })
+    .approvals;
+  assert.ok(newest !== undefined);
+  const fresh = await browser.logIn(daemon, { viewport: { width: 1440, height: 900 } });
+  await fresh.open(`approvals/${newest.id}`);
+  await fresh.page.getByRole('heading', { level: 2, name: newest.title }).waitFor();
+  await fresh.open('approvals');
+  const rows = fresh.page.getByRole('list', { name: 'Waiting requests' }).getByRole('listitem');
+  const knownCount = async () => Number(await rows.first().getAttribute('aria-setsize'));
+  await rows.first().waitFor();
+  const reached = Math.min(pending, 300);
+  for (let scrolled = 0; scrolled < 200 && (await knownCount()) < reached; scrolled++) {
+    await fresh.page.evaluate(`document.querySelector('.inbox-scroll').scrollTop += 4000`);
+    await fresh.page.waitForTimeout(100);
+  }
+  assert.ok((await knownCount()) >= reached, `${await knownCount()} known`);
+  assert.deepEqual(fresh.complaints, []);
+  await fresh.close();
+});
+
+test('a page that stays open while agents work draws and keeps no more than before', async (t) => {
+  const agent = await BusyAgent.letIn(daemon);
   await visit.open('calls');
   await visit.page.locator('.line-story').first().waitFor();
-  for (let at = 0; at < howMuch({ usually: 60, long: 20_000 }); at++) {
-    await daemon.call('files.list', { path: 'src' }, { token });
-  }
-  await visit.page.locator('.line-story').first().getByText('busy').waitFor();
+  // As many as it keeps, and then as many again.
+  const asMany = howMuch({ usually: 1050, long: 20_000 });
+  await agent.makeCalls(asMany);
+  await visit.page.locator('.line-story').first().getByText('busy', { exact: true }).waitFor();
+  const first = await measureHeld(visit);
+  await visit.open('calls');
+  await agent.makeCalls(asMany);
+  const later = await measureHeld(visit);
+  t.diagnostic(JSON.stringify({ first, later }));
+  // Each call that stayed would take about four thousand bytes.
+  assert.ok(later.heapMegabytes - first.heapMegabytes < 2, JSON.stringify({ first, later }));
+  assert.ok(later.nodes - first.nodes < 400, JSON.stringify({ first, later }));
+  assert.ok(later.listeners - first.listeners < 100, JSON.stringify({ first, later }));
+  await visit.open('calls');
+  await visit.page.locator('.line-story').first().getByText('busy', { exact: true }).waitFor();
   const rows = await visit.page.locator('.line-story').count();
   const elements = await visit.page.evaluate<number>(`document.querySelectorAll('*').length`);
   t.diagnostic(JSON.stringify({ rows, elements }));

@@ -47,6 +47,13 @@ export class BusyAgent {
     return this.#made;
   }
 
+  /** Some at a time. */
+  async makeCalls(count: number): Promise<void> {
+    for (let made = 0; made < count; made += 10) {
+      await Promise.all(Array.from({ length: Math.min(10, count - made) }, () => this.makeCall()));
+    }
+  }
+
   async makeCall(): Promise<void> {
     const at = this.#made++;
     const call = (tool: string, input: object) => this.#daemon.call(tool, input, { token: this.#token });
@@ -55,7 +62,8 @@ export class BusyAgent {
       const { denied } = await call('files.write', { path: `.vscode/busy-${at}.json`, content: `${at}\n` });
       const { taskId } = (denied?.approval ?? {}) as { readonly taskId?: string };
       if (taskId !== undefined) await this.#daemon.call('approvals.deny', { task_id: taskId });
-    } else await call('files.list', { path: 'src' });
+      // Another one each time: a call that only repeats itself is refused in the end.
+    } else await call('files.search', { path: 'src', content: `word ${at}` });
   }
 }
 
