@@ -49,7 +49,7 @@ describe('where the time went', () => {
     assert.ok(story);
     assert.deepEqual(names(storyBars(story)), [
       'Waited for a person 0+40000',
-      'Until the agent came back 40000+2000',
+      'Agent came back 40000+2000',
       'The call 42000+10',
     ]);
     const [simple] = groupStories([callOf('c', intent)]);

@@ -29,7 +29,7 @@ export function storyBars({ calls, steps }: Story): readonly Bar[] {
   const cameMs = Math.max(0, startOf(ran) - decided.atMs);
   return [
     ...bars,
-    { name: 'Until the agent came back', kind: 'agent', fromMs: waitedMs, ms: cameMs },
+    { name: 'Agent came back', kind: 'agent', fromMs: waitedMs, ms: cameMs },
     { name: 'The call', kind: 'tool', fromMs: waitedMs + cameMs, ms: ran.durationMs ?? 0 },
   ];
 }

@@ -43,8 +43,7 @@ export function BudgetGauges({
   );
 }
 
-export function GaugeBar({ gauge: { used, text } }: { readonly gauge: Gauge }) {
-  const state = used >= 0.9 ? 'full' : used >= 0.7 ? 'high' : 'low';
+export function GaugeBar({ gauge: { used, text, state } }: { readonly gauge: Gauge }) {
   return (
     <span className={`gauge gauge-${state}`} role="img" aria-label={`${text}: ${Math.round(used * 100)} % used`}>
       <span style={{ width: `${used * 100}%` }} />

@@ -9,7 +9,11 @@ export interface Gauge {
   readonly text: string;
   /** How much of it is used, from 0 to 1. */
   readonly used: number;
+  /** Whether somebody should look: of a budget by what is left of it, of an end by how soon it comes. */
+  readonly state: 'low' | 'high' | 'full';
 }
+
+const hourMs = 3_600_000;
 
 type Budget = NonNullable<Session['budget']>;
 type Spent = NonNullable<Session['spent']>;
@@ -19,11 +23,12 @@ export function gaugesOf(
   { agent, sessionId, budget, spent, lease, createdAtMs, expiresAtMs }: Session,
   nowMs: number,
 ): readonly Gauge[] {
-  const make = (text: string, used: number): Gauge => ({
+  const make = (text: string, used: number, state: Gauge['state'] = stateOf(used, 0.7, 0.9)): Gauge => ({
     agent,
     sessionId,
     text,
     used: Math.min(1, Math.max(0, used)),
+    state,
   });
   const gauges = [
     ...budgetGauges(budget, spent, '').map(([text, used]) => make(text, used)),
@@ -40,10 +45,16 @@ export function gaugesOf(
       make(
         `${what} ${leftMs > 0 ? `ends in ${spellLeft(leftMs)}` : 'has ended'}`,
         1 - leftMs / (Number(to) - Number(from)),
+        stateOf(-leftMs, -8 * hourMs, -hourMs),
       ),
     );
   }
   return gauges;
+}
+
+function stateOf(value: number, high: number, full: number): Gauge['state'] {
+  if (value >= full) return 'full';
+  return value >= high ? 'high' : 'low';
 }
 
 function budgetGauges(budget: Budget | undefined, spent: Spent | undefined, of: string): [string, number][] {

@@ -14,6 +14,7 @@ const approvalKeys: readonly (readonly [string, string])[] = [
   ['a', 'approve once'],
   ['s', 'approve for the rest of the session'],
   ['t', 'approve for some minutes'],
+  ['A', 'approve always, with a rule'],
   ['c', 'request changes'],
   ['d', 'deny'],
 ];
