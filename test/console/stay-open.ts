@@ -116,6 +116,8 @@ if (import.meta.main) {
   const browser = await ConsoleBrowser.open();
   try {
     const visit = await browser.logIn(daemon, { viewport: { width: 1440, height: 900 } });
+    // An hour on a busy machine has slow minutes.
+    visit.context.setDefaultTimeout(120_000);
     await stayOpen(daemon, visit, {
       minutes: Number(values.minutes),
       callsPerSecond: Number(values.rate),
