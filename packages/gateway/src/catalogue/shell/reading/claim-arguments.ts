@@ -1,4 +1,5 @@
 import type { Access } from '@sallyport/sandbox';
+import { readKnownArguments } from './known-options.ts';
 import type { ReadWord } from './reading.ts';
 
 /** An argument that names a file or a folder. */
@@ -62,6 +63,8 @@ function claimNamed(name: string, args: readonly ReadWord[], named: readonly Rea
         const [, which, path] = /^(if|of)=(.*)$/s.exec(value ?? '') ?? [];
         return path === undefined ? [] : [{ word: { text, value: path }, access: which === 'of' ? 'write' : 'read' }];
       });
+    case name === 'git' && gitReaders.has(gitCommandOf(args)):
+      return claim([...findGitFiles(args, named), ...linesOf(args)], 'read');
     case readers.has(name):
       return claim(named, 'read');
     case silent.has(name):
@@ -69,6 +72,33 @@ function claimNamed(name: string, args: readonly ReadWord[], named: readonly Rea
     default:
       return claim(named.map((word) => insideWord(name, word)).filter(looksLikePath), 'read');
   }
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** The word of git that says what it does. */
+function gitCommandOf(args: readonly ReadWord[]): string {
+  const at = args.findIndex(({ value = '' }, index) => !value.startsWith('-') && args[index - 1]?.value !== '-C');
+  return args[at]?.value ?? '';
+}
+
+/** Of these, every word may be a file. One that is a name of a revision, as git makes them, is none. */
+const gitReaders = words('add blame diff log show');
+const revision = /^(?:(?:[A-Z_]*HEAD|@|main|master|develop)(?:[~^@].*)?|[0-9a-f]{7,40}(?:[~^].*)?|.*\.\..*)$/s;
+
+function findGitFiles(args: readonly ReadWord[], named: readonly ReadWord[]): readonly ReadWord[] {
+  const inside = (word: ReadWord): ReadWord => insideWord('git', word);
+  const files = (readKnownArguments('git', args)?.named ?? []).map(inside);
+  return [...named.map(inside).filter(looksLikePath), ...files.filter(({ value = '' }) => !revision.test(value))];
+}
+
+/** `-L1,5:FILE` */
+function linesOf(args: readonly ReadWord[]): readonly ReadWord[] {
+  return args.flatMap(({ text, value = '' }, at) => {
+    const given = args[at - 1]?.value === '-L' ? value : /^-L(.+)$/s.exec(value)?.[1];
+    const file = given === undefined ? undefined : /:([^:]+)$/s.exec(given)?.[1];
+    return file === undefined ? [] : [{ text, value: file }];
+  });
 }
 
 /** `@FILE` of curl, `REVISION:FILE` of git, `NAME=FILE` of anything. */
@@ -79,7 +109,6 @@ function insideWord(name: string, word: ReadWord): ReadWord {
   return value === undefined ? word : { ...word, value };
 }
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const writers = words('rm rmdir touch mkdir tee truncate shred unlink mkfifo srm wipe gzip gunzip bzip2 xz unxz patch');
 const afterFirstWriters = words('chmod chown chgrp setfacl chattr');
 /** Their second word is what they make of the first. */

@@ -41,7 +41,8 @@ export function findTree(name: string, args: readonly ReadWord[]): FoundTree | u
   if (greps.has(name) && has('r', 'R', 'd', 'recursive', 'dereference-recursive', 'directories')) {
     return found({ ...readGrep(read), followsLinks: has('R', 'dereference-recursive') });
   }
-  if (name === 'diff' && has('r', 'recursive')) return found({ ...everything, followsLinks: true });
+  // Of two folders it compares what is in them, even without being told to go further down.
+  if (name === 'diff') return found({ ...everything, followsLinks: true });
   return undefined;
 }
 
@@ -65,10 +66,14 @@ function readRipgrep(read: ReadArguments, has: (...options: readonly string[]) =
   const globs = valuesOf(read, 'g', 'glob');
   const excluded = globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1));
   // An included name after an excluded one would bring it back.
-  const only = excluded.length === 0 && globs.every(isName) ? globs : [];
+  const only = excluded.length === 0 && globs.every(isName) && !has('iglob') ? globs : [];
   const without = excluded.length === globs.length ? excluded.filter(isName) : [];
+  // What a glob includes is searched although it is hidden or ignored.
+  const included = [...globs, ...valuesOf(read, 'iglob')].filter((glob) => !glob.startsWith('!'));
   const seesMore =
-    has('u', '.', 'unrestricted', 'hidden') || [...read.options].some((name) => name.startsWith('no-ignore'));
+    included.length > 0 ||
+    has('u', '.', 'unrestricted', 'hidden') ||
+    [...read.options].some((name) => name.startsWith('no-ignore'));
   const followsLinks = has('L', 'follow');
   return { only, without, withoutFolders: without, skipsHidden: !seesMore, skipsIgnored: !seesMore, followsLinks };
 }

@@ -23,6 +23,11 @@ const gitLetters = { letters: 'pusqzRabwDmcitEFP', valued: 'nGSL', attached: 'UM
 
 const ofGit: Readonly<Record<string, Known>> = {
   add: { letters: 'AunvfN', names: 'all no-all update dry-run verbose force intent-to-add refresh ignore-errors' },
+  branch: {
+    letters: 'avril',
+    names:
+      'list all remotes verbose show-current merged no-merged contains no-contains points-at sort format color no-color column no-column ignore-case abbrev no-abbrev',
+  },
   log: { ...gitLetters, names: gitLooks },
   diff: { ...gitLetters, names: gitLooks },
   show: { ...gitLetters, names: gitLooks },
@@ -134,7 +139,7 @@ const ofPrograms: Readonly<Record<string, Known>> = {
 const findTests =
   /^-(i?name|i?path|i?wholename|i?regex|regextype|x?type|(max|min)depth|[acm](time|min)|newer([aBcm][aBcmt])?|size|empty|perm|user|group|uid|gid|links|inum|samefile|readable|writable|executable|print0?|printf|ls|prune|quit|depth|mount|xdev|follow|daystart|not|and|or|a|o|true|false|[LHP]|exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/;
 /** Parts of a program of jq that reach beyond its input. */
-const jqReaches = /(?<![.\w])(?:import|include|env|input_filename|get_search_list)\b|\$ENV|\$__prog/;
+const jqReaches = /(?<![.\w])(?:import|include|modulemeta|env|input_filename|get_search_list)\b|\$ENV|\$__prog/;
 
 /** Whatever they are told, they look, compute or say something. */
 const harmless = new Set(

@@ -15,6 +15,7 @@ import type { Access } from '@sallyport/sandbox';
 import type { PathClaim } from '../../../call/tool.ts';
 import { joinWords } from '../../../policy/patterns/shell-words.ts';
 import { claimArguments, isSilent } from './claim-arguments.ts';
+import { mayHoldCode, wordsOf } from './evaluated.ts';
 import { findTree } from './find-tree.ts';
 import type { TreeFilter, TreeReading } from './find-tree.ts';
 import { findInner } from './find-inner.ts';
@@ -149,11 +150,14 @@ class ScriptReader {
         const values = (node.wordlist ?? []).map(word);
         const [only, ...more] = values;
         const name = node.name.value;
-        this.#assign(name, more.length === 0 && only?.isPattern !== true ? only?.value : undefined, scope);
+        const isNumber = values.length > 0 && values.every(isNumeric);
+        this.#assign(name, more.length === 0 && only?.isPattern !== true ? only?.value : undefined, scope, {
+          isNumber,
+        });
         return this.#readLoop(node.body, scope);
       }
       case 'ArithmeticFor':
-        for (const part of [node.initialize, node.test, node.update]) readArithmetic(part, this.#innerReader(scope));
+        for (const part of [node.initialize, node.test, node.update]) this.#readArithmetic(part, scope);
         return this.#readLoop(node.body, scope);
       case 'Case':
         word(node.word);
@@ -162,13 +166,15 @@ class ScriptReader {
       case 'TestCommand':
         return this.#readTest(node.expression, scope);
       case 'ArithmeticCommand':
-        return readArithmetic(node.expression, this.#innerReader(scope));
+        return this.#readArithmetic(node.expression, scope);
       case 'Function': {
         scope.functions.add(node.name.value);
         // What it does, it does where it is called, and with what is known there.
         const inside = scope.copy();
         inside.folders = undefined;
         inside.variables.clear();
+        inside.numbers.clear();
+        inside.isFunction = true;
         if (node.body.type === 'CompoundList') return this.#readList(node.body, inside);
         return this.#readNode(node.body, inside);
       }
@@ -187,13 +193,20 @@ class ScriptReader {
     }
   }
 
+  #readArithmetic(expression: object | undefined, scope: Scope): void {
+    readArithmetic(expression, this.#innerReader(scope));
+    for (const text of wordsOf(expression)) if (mayHoldCode(text, scope)) this.doubt('code', text);
+  }
+
   #readTest(expression: object, scope: Scope): void {
+    const looksIntoValues = evaluatingTests.has(String(Reflect.get(expression, 'operator')));
     for (const child of Object.values(expression) as unknown[]) {
       if (Array.isArray(child)) for (const each of child) this.#readTest(each as object, scope);
       else if (child !== null && typeof child === 'object') {
         if ('type' in child && child.type === 'Word') {
           const { value, text } = this.#readWord(child as Word, scope);
-          if (value !== undefined && hidden.test(value)) this.doubt('code', text);
+          if (value === undefined ? looksIntoValues && mayHoldCode(text, scope) : hidden.test(value))
+            this.doubt('code', text);
         } else this.#readTest(child, scope);
       }
     }
@@ -204,16 +217,16 @@ class ScriptReader {
     this.#readRedirects(command.redirects, scope);
     const set = new Map(assignments.map((each) => [each.name, this.#readAssignment(each, scope)]));
     if (command.name === undefined) {
-      for (const [name, value] of set) this.#assign(name, value, scope);
+      for (const [name, { value, isNumber = false }] of set) this.#assign(name, value, scope, { isNumber });
       return;
     }
     // `IFS= read` is how lines are read; it lasts for that word alone.
     if (command.name.value !== 'read')
-      for (const [name, value] of set) this.#checkSetting(command.name.value, name, value);
+      for (const [name, { value }] of set) this.#checkSetting(command.name.value, name, value);
     const words = [command.name, ...command.args].map((each) => {
       if (each.type === 'Word') return this.#readWord(each, scope);
-      const value = this.#readAssignment(each, scope);
-      this.#assign(each.name, value, scope);
+      const { value, isNumber = false } = this.#readAssignment(each, scope);
+      this.#assign(each.name, value, scope, { isNumber });
       return { text: each.text, ...(value === undefined ? {} : { value: `${each.name}=${value}` }) };
     });
     this.#readWords(words, scope, isFed || command.redirects.some(feeds));
@@ -236,6 +249,7 @@ class ScriptReader {
     if (name !== program.value) this.#claim({ word: program, access: 'read' }, scope);
     if (evaluating.has(name)) {
       for (const { value, text } of args) if (value !== undefined && hidden.test(value)) this.doubt('code', text);
+      for (const { text } of findEvaluated(name, args, scope)) this.doubt('code', text);
     }
     const inner = findInner(name, args, isFed);
     // The words of another command are claimed with that command.
@@ -297,13 +311,13 @@ class ScriptReader {
       if (at >= 0) this.#assign(args[at + 1]?.value ?? '', undefined, scope);
     } else if (name === 'source' || name === '.' || name === 'eval') {
       // It may have set anything.
-      for (const variable of scope.variables.keys()) scope.variables.set(variable, undefined);
+      scope.forget();
     }
   }
 
-  #assign(name: string, value: string | undefined, scope: Scope): void {
+  #assign(name: string, value: string | undefined, scope: Scope, { isNumber = false } = {}): void {
     this.#checkVariable(name, value);
-    scope.variables.set(name, value);
+    scope.set(name, value, { isNumber });
   }
 
   #readTree(root: ReadWord, tree: TreeFilter, scope: Scope): void {
@@ -327,14 +341,20 @@ class ScriptReader {
     if (hidden.test(name) || hidden.test(value ?? '')) this.doubt('code', `${name}=${value ?? '…'}`);
   }
 
-  #readAssignment({ value, append, index }: Assignment, scope: Scope): string | undefined {
-    if (index !== undefined) this.#readWord(index, scope);
+  #readAssignment({ value, append, index }: Assignment, scope: Scope): Omit<ReadWord, 'text'> {
+    if (index !== undefined) {
+      this.#readWord(index, scope);
+      if (mayHoldCode(index.text, scope)) this.doubt('code', index.text);
+    }
     if (value.type === 'ArrayValue') {
-      for (const element of value.elements) this.#readWord(element, scope);
-      return undefined;
+      for (const element of value.elements) {
+        this.#readWord(element, scope);
+        if (element.text.startsWith('[') && mayHoldCode(element.text, scope)) this.doubt('code', element.text);
+      }
+      return {};
     }
     const read = this.#readWord(value, scope);
-    return append === true || index !== undefined ? undefined : read.value;
+    return append === true || index !== undefined ? {} : read;
   }
 
   #readRedirects(redirects: readonly Redirection[], scope: Scope): void {
@@ -381,6 +401,7 @@ class ScriptReader {
   #readWord(word: Word, scope: Scope): ReadWord {
     const read = readWord(word, scope, this.#innerReader(scope));
     for (const name of scope.setInside) this.#checkVariable(name, undefined);
+    for (const text of scope.evaluatedInside) this.doubt('code', text);
     return read;
   }
 
@@ -403,6 +424,26 @@ const evaluating = new Set([
   'read',
   'printf',
 ]);
+/** Comparisons of numbers, and questions about a variable. */
+const evaluatingTests = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge', '-v', '-R']);
+const declaring = new Set(['declare', 'typeset', 'local', 'export', 'readonly']);
+
+const isNumeric = ({ value, isNumber }: ReadWord): boolean => isNumber === true || /^-?\d+$/.test(value ?? '');
+
+/** The words of a command of the shell that it takes for names of variables or for numbers, and that may hold code. */
+function findEvaluated(name: string, args: readonly ReadWord[], scope: Scope): readonly ReadWord[] {
+  const unknown = args.filter((word) => word.value === undefined && !isNumeric(word));
+  if (name === 'let') return args.filter(({ text }) => mayHoldCode(text, scope));
+  if (name === 'read' || name === 'unset') return unknown;
+  // A number, or another name for a variable: what is set later is looked into as well.
+  if (declaring.has(name)) return args.filter(({ value = '' }) => /^[-+]\w*[in]/.test(value));
+  if (name !== 'printf') return [];
+  const [first, second] = args;
+  if (first?.value === '-v') return unknown.filter((word) => word === second);
+  return first?.value === undefined || /%[^a-zA-Z%]*n/.test(first.value)
+    ? unknown.filter((word) => word !== first)
+    : [];
+}
 const wordless = { type: 'Word', pos: 0, end: 0 } as const;
 const harmless = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/fd/63', '/dev/tty', '-']);
 const tellingVariable =

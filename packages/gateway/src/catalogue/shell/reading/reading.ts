@@ -46,6 +46,8 @@ export interface ReadWord {
   /** What the program gets. Absent: it is not known. For a pattern: the pattern. */
   readonly value?: string;
   readonly isPattern?: boolean;
+  /** The value is not known, but it is a number. */
+  readonly isNumber?: boolean;
 }
 
 /** What is known at one place of the script. Changed by what runs there. */
@@ -54,10 +56,16 @@ export class Scope {
   folders: readonly string[] | undefined;
   /** By name. Undefined: it has a value that is not known. */
   readonly variables: Map<string, string | undefined>;
+  /** Those of them that have a number that is not known. */
+  readonly numbers = new Set<string>();
   readonly functions: Set<string>;
   readonly home: string;
   /** Variables that a word sets by itself. */
   readonly setInside = new Set<string>();
+  /** Words in which the shell may find something to run once it knows their value. */
+  readonly evaluatedInside = new Set<string>();
+  /** What was set before is not known here. */
+  isFunction = false;
   /** A command that fails ends the script. */
   stopsOnFailure = false;
 
@@ -72,6 +80,8 @@ export class Scope {
     const copied = new Scope(this.folders, this.home);
     for (const [name, value] of this.variables) copied.variables.set(name, value);
     for (const name of this.functions) copied.functions.add(name);
+    for (const name of this.numbers) copied.numbers.add(name);
+    copied.isFunction = this.isFunction;
     copied.stopsOnFailure = this.stopsOnFailure;
     return copied;
   }
@@ -81,7 +91,9 @@ export class Scope {
     this.folders = this.folders && other.folders && [...new Set([...this.folders, ...other.folders])];
     if ((this.folders?.length ?? 0) > mostFolders) this.folders = undefined;
     for (const name of new Set([...this.variables.keys(), ...other.variables.keys()])) {
-      if (this.variables.get(name) !== other.variables.get(name)) this.variables.set(name, undefined);
+      const isNumber = this.isNumber(name) && other.isNumber(name);
+      if (this.variables.get(name) !== other.variables.get(name)) this.set(name, undefined, { isNumber });
+      else if (!isNumber) this.numbers.delete(name);
     }
     for (const name of other.functions) this.functions.add(name);
     this.stopsOnFailure &&= other.stopsOnFailure;
@@ -89,8 +101,25 @@ export class Scope {
 
   /** It was set inside a word, to something that is not known. */
   assigned(name: string): void {
-    this.variables.set(name, undefined);
+    this.set(name, undefined);
     this.setInside.add(name);
+  }
+
+  /** `isNumber`: of a value that is not known. */
+  set(name: string, value: string | undefined, { isNumber = false }: { readonly isNumber?: boolean } = {}): void {
+    this.variables.set(name, value);
+    if (value === undefined && isNumber) this.numbers.add(name);
+    else this.numbers.delete(name);
+  }
+
+  isNumber(name: string): boolean {
+    return this.numbers.has(name) || /^-?\d+$/.test(this.variables.get(name) ?? '');
+  }
+
+  /** Anything may have been set to anything. */
+  forget(): void {
+    for (const name of this.variables.keys()) this.set(name, undefined);
+    this.isFunction = true;
   }
 
   lookUp(name: string): string | undefined {
