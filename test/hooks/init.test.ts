@@ -113,7 +113,11 @@ test('init connects every client, imports its servers and their tokens, and undo
   const states = clients.flatMap(({ client, paths }) => paths.map(({ path, state }) => `${client} ${path} ${state}`));
   const withHooks = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor', 'windsurf'];
   assert.deepEqual(states, [
-    ...withHooks.flatMap((client) => [`${client} hooks live`, `${client} mcp live`]),
+    // Codex is not installed here, and cannot say whether it trusts its hooks.
+    ...withHooks.flatMap((client) => [
+      `${client} hooks ${client === 'codex' ? 'live if trusted' : 'live'}`,
+      `${client} mcp live`,
+    ]),
     ...['zed', 'vscode', 'claude-desktop'].map((client) => `${client} mcp live`),
   ]);
   const [claude] = clients;
@@ -237,4 +241,23 @@ test('managed hooks are for root, hold for every user, and go away again', () =>
   ]) {
     assert.ok(stdout.includes(part), `${part} is not in ${stdout}`);
   }
+});
+
+test('init and coverage take several clients, and name the one that is not known', async () => {
+  const { status, text: said } = await run('init', '--client', 'zed', '--client', 'vscode', 'zed', '--yes', '--json');
+  assert.equal(status, 0, said);
+  assert.deepEqual(
+    (JSON.parse(said) as Connected).clients.map(({ client }) => client),
+    ['zed', 'vscode'],
+  );
+  const covered = await run('coverage', '--client', 'zed', '--client', 'vscode', '--json');
+  const { paths } = JSON.parse(covered.text) as { paths: readonly { client: string; state: string }[] };
+  assert.deepEqual(
+    paths.map(({ client, state }) => `${client} ${state}`),
+    ['zed live', 'vscode live'],
+  );
+  const unknown = await run('init', '--client', 'zed', '--client', 'emacs', '--yes');
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.text, /There is no client emacs/);
+  await run('init', '--undo', '--yes');
 });

@@ -1,4 +1,16 @@
-import { command, count, file, flag, group, optionalWord, text, withDefault, word, words } from '../command-table.ts';
+import {
+  command,
+  count,
+  file,
+  flag,
+  group,
+  list,
+  optionalWord,
+  text,
+  withDefault,
+  word,
+  words,
+} from '../command-table.ts';
 import type { CommandGroup, CommandSpec } from '../command-table.ts';
 
 /** What every command takes. */
@@ -63,7 +75,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   command('init', {
     help: 'put the gate in front of the coding agents of this machine: hooks, MCP servers, tokens',
     options: {
-      client: text('name', 'only this one, such as claude-code; `coverage` lists them'),
+      client: list('name', 'only these, such as claude-code'),
       undo: flag('put their settings back as they were'),
       managed: flag('for every user of this machine, so that users cannot switch the hooks off (root only)'),
       yes: flag('agree without being asked, for scripts'),
@@ -72,7 +84,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   }),
   command('coverage', {
     help: 'show which coding agents come through the gate, and what went around it',
-    options: { client: text('name', 'only this one') },
+    options: { client: list('name', 'only these') },
     run: async (given, context) => (await import('./clients/coverage.ts')).showCoverage(given, context),
   }),
   command('connect', {

@@ -4,7 +4,7 @@ import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { runSteps } from '../../client/run-steps.ts';
 import { formatTime } from '../../terminal/format-time.ts';
-import { printTable } from '../../terminal/table.ts';
+import { printTable, renderWrappedTable } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import { findProject, readConnection } from './connection-file.ts';
@@ -20,8 +20,14 @@ import type { ToldUse } from './transcripts/told-use.ts';
 const mostShown = 20;
 
 /** Shows which clients come through the gate, and what went around it. */
-export function showCoverage({ client: name }: { readonly client?: string }, context: CommandContext): Promise<number> {
-  const clients = name === undefined ? findClients(context).filter(isOfInterest(context)) : [findClient(name, context)];
+export function showCoverage(
+  { client: names }: { readonly client?: readonly string[] },
+  context: CommandContext,
+): Promise<number> {
+  const clients =
+    names === undefined
+      ? findClients(context).filter(isOfInterest(context))
+      : [...new Set(names)].map((name) => findClient(name, context));
   return runSteps(context, async (step) => {
     const looked = [];
     for (const client of clients) looked.push(await lookAt(client, context));
@@ -103,6 +109,7 @@ function show(
       ...[client, path, state, lastSeenAtMs === undefined ? 'never' : formatTime(Number(lastSeenAtMs))],
       ...[makeVisibleLine(version), makeVisibleLine(fix)],
     ]),
+    renderWrappedTable,
   );
   terminal.print('');
   const passed = around.filter(({ blocked }) => !blocked);

@@ -41,7 +41,8 @@ export function hasHooks(text: string, plan: HookPlan): boolean {
   }
 }
 
-function isHookOf(client: string, entry: unknown): boolean {
+/** Whether it starts our hook program for this client. */
+export function isHookOf(client: string, entry: unknown): boolean {
   const written = JSON.stringify(entry) ?? '';
   return new RegExp(`sallyport[^"]* hook ${client}\\b`).test(written);
 }

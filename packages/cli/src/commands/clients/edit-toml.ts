@@ -4,9 +4,9 @@ import { SettingsUnclear } from './edit-json.ts';
 
 type Table = Record<string, unknown>;
 
-/** Tables of one kind, such as `[mcp_servers.NAME]`, in the text of a TOML file. Throws SettingsUnclear. */
+/** Tables of one kind, such as `[mcp_servers.NAME]` or `[hooks.state.NAME]`, in the text of a TOML file. Throws SettingsUnclear. */
 export function readTables(text: string, kind: string): Readonly<Record<string, Table>> {
-  return (parseToml(text)[kind] ?? {}) as Record<string, Table>;
+  return tablesIn(parseToml(text), kind);
 }
 
 /**
@@ -19,26 +19,38 @@ export function replaceTables(
   { without, put }: { readonly without: readonly string[]; readonly put?: readonly [name: string, table: Table] },
 ): string {
   const before = parseToml(text);
-  const servers = { ...((before[kind] ?? {}) as Record<string, Table>) };
+  const servers = { ...tablesIn(before, kind) };
   const isPresent = put !== undefined && isDeepStrictEqual(plain(servers[put[0]]), plain(put[1]));
   const taken = [...without, ...(put === undefined || isPresent ? [] : [put[0]])].filter((name) => name in servers);
   let edited = taken.reduce((rest, name) => cutTable(rest, kind, name), text);
   if (put !== undefined && !isPresent) edited = appendTable(edited, kind, put);
   for (const name of taken) delete servers[name];
   if (put !== undefined) servers[put[0]] = put[1];
-  const meant: Table = { ...before, [kind]: servers };
-  if (Object.keys(servers).length === 0) delete meant[kind];
   const after = parseToml(edited);
-  if (!isDeepStrictEqual(plain(after[kind] === undefined ? { ...after } : after), plain(meant))) {
+  const [meant, found] = [withTables(before, kind, servers), withTables(after, kind, tablesIn(after, kind))];
+  if (!isDeepStrictEqual(plain(found), plain(meant))) {
     throw new SettingsUnclear(`its [${kind}.${taken.join(', ')}] is written in a form that cannot be edited`);
   }
   return edited;
 }
 
 export function writeTable(kind: string, [name, table]: readonly [string, Table], eol = '\n'): string {
-  return stringify({ [kind]: { [name]: table } })
+  const tables: Table = { [name]: table };
+  return stringify(kind.split('.').reduceRight((inner, part) => ({ [part]: inner }), tables))
     .trim()
     .replaceAll('\n', eol);
+}
+
+function tablesIn(parsed: Table, kind: string): Record<string, Table> {
+  return kind.split('.').reduce((held, part) => (held[part] ?? {}) as Table, parsed) as Record<string, Table>;
+}
+
+/** With these tables in the place of those of the kind. One with nothing in it is as good as none. */
+function withTables(parsed: Table, kind: string, tables: Table): Table {
+  const [part = '', ...deeper] = kind.split('.');
+  const inner = deeper.length === 0 ? tables : withTables((parsed[part] ?? {}) as Table, deeper.join('.'), tables);
+  const { [part]: _, ...others } = parsed;
+  return Object.keys(inner).length === 0 ? others : { ...parsed, [part]: inner };
 }
 
 function appendTable(text: string, kind: string, put: readonly [string, Table]): string {

@@ -8,6 +8,7 @@ import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { Step } from '../../client/run-steps.ts';
 import { visibleJson } from '../../terminal/visible-text.ts';
 import { connectProject, readConnection } from './connection-file.ts';
+import { askTrust, findTrust } from './codex-trust.ts';
 import { writeOwnServer } from './edit-servers.ts';
 import { importServers } from './import-servers.ts';
 import type { ImportedServer } from './import-servers.ts';
@@ -16,7 +17,7 @@ import { KeptSettings } from './kept-settings.ts';
 import type { KnownClient } from './known-clients.ts';
 import { runManaged } from './managed.ts';
 import { findClient, findClients, findOwnProgram } from './own-program.ts';
-import { planClient } from './plan-client.ts';
+import { planClient, withTrust } from './plan-client.ts';
 import type { ClientPlan } from './plan-client.ts';
 import { probeHook } from './probe-hook.ts';
 import type { Probed } from './probe-hook.ts';
@@ -25,7 +26,8 @@ import { showConnected, showPlan } from './show-init.ts';
 import { undoInit } from './undo-init.ts';
 
 export interface InitOptions {
-  readonly client?: string;
+  /** Absent: all that are installed. */
+  readonly client?: readonly string[];
   readonly undo?: boolean;
   readonly managed?: boolean;
   readonly yes?: boolean;
@@ -59,7 +61,7 @@ export async function runInit(options: InitOptions, context: CommandContext): Pr
 }
 
 function chooseClients({ client, undo }: InitOptions, context: CommandContext): readonly KnownClient[] {
-  if (client !== undefined) return [findClient(client, context)];
+  if (client !== undefined) return [...new Set(client)].map((name) => findClient(name, context));
   const all = findClients(context);
   const found = undo === true ? all : all.filter(({ isInstalled }) => isInstalled);
   if (found.length > 0) return found;
@@ -82,7 +84,8 @@ function connectClients(
     const { secrets } = await step<InJson<SecretList>>('secrets.list', {});
     const names = (listed: readonly { readonly name: string }[]) => new Set(listed.map(({ name }) => name));
     const book = { upstreams: names(upstreams), secrets: names(secrets), imports: new Map() };
-    const plans = clients.map((client) => planClient(client, root, book, kept));
+    const plans: ClientPlan[] = [];
+    for (const client of clients) plans.push(await withItsTrust(planClient(client, root, book, kept), context));
     if (!json) showPlan(plans, context);
     if (plans.some(({ files }) => files.some(({ before, edit }) => edit(before) !== before))) {
       await seekConsent('Change these files?', { yes: options.yes === true }, context);
@@ -92,9 +95,20 @@ function connectClients(
     for (const plan of plans) connected.push(await connectClient(plan, step, { kept, done }, context));
     if (json) terminal.print(visibleJson({ clients: connected }));
     else showConnected(connected, context);
-    const isLive = connected.every(({ paths }) => paths.every(({ state }) => state === 'live'));
+    const isLive = connected.every(({ paths }) =>
+      paths.every(({ state }) => state === 'live' || state === 'live if trusted'),
+    );
     return isLive ? exitCodes.success : exitCodes.toolError;
   });
+}
+
+/** Codex passes over hooks that nobody has trusted: the person who agrees to the change trusts ours with it. */
+async function withItsTrust(plan: ClientPlan, { config }: CommandContext): Promise<ClientPlan> {
+  const { client, files } = plan;
+  const planned = files.find(({ file }) => file === client.hooks?.file);
+  if (client.name !== 'codex' || planned === undefined) return plan;
+  const trust = await findTrust(client, planned.edit(planned.before), join(config.home.folder, 'clients'));
+  return withTrust(plan, trust);
 }
 
 async function connectClient(
@@ -144,20 +158,38 @@ export async function connectSession(client: KnownClient, step: Step, { config }
 
 /** Through each path, a use that must be denied. */
 export async function probePaths(
-  { name: client, hooks, servers, afterwards = '' }: KnownClient,
+  known: KnownClient,
   changed: ReadonlySet<string>,
   root: string,
   context: CommandContext,
 ): Promise<readonly ConnectedPath[]> {
+  const { name: client, hooks, servers, afterwards = '' } = known;
   const forbidden = join(context.config.home.folder, 'keys', 'audit.key');
   const paths: ConnectedPath[] = [];
   const describe = (path: ConnectedPath['path'], file: string, { probe: state, said }: Probed) => {
-    const next = path === 'mcp' && hooks !== undefined ? '' : afterwards;
+    const next = (path === 'mcp' && hooks !== undefined) || client === 'codex' ? '' : afterwards;
     paths.push({ client, path, file, changed: changed.has(file), state, advice: state === 'live' ? next : said });
   };
-  if (hooks !== undefined) describe('hooks', hooks.file, await probeHook(client, hooks.command, root, forbidden));
+  if (hooks !== undefined) {
+    const probed = await probeHook(client, hooks.command, root, forbidden);
+    const isOfCodex = client === 'codex' && probed.probe === 'live';
+    describe('hooks', hooks.file, isOfCodex ? await askCodex(known, root) : probed);
+  }
   const { words, environment } = findOwnProgram(context);
   const launch = { words: [...words, 'mcp', '--client', client], environment };
   describe('mcp', servers.file, await probeServer(launch, root, forbidden));
   return paths;
+}
+
+/** A hook that blocks when it is started does nothing if Codex does not start it. */
+async function askCodex(client: KnownClient, root: string): Promise<Probed> {
+  const said = client.afterwards ?? '';
+  switch (await askTrust(client, root)) {
+    case 'trusted':
+      return { probe: 'live', said: '' };
+    case 'untrusted':
+      return { probe: 'not trusted', said };
+    case 'unknown':
+      return { probe: 'live if trusted', said };
+  }
 }

@@ -22,7 +22,7 @@ interface ManagedFile {
 }
 
 interface ManagedOptions {
-  readonly client?: string;
+  readonly client?: readonly string[];
   readonly undo?: boolean;
   readonly yes?: boolean;
 }
@@ -33,10 +33,9 @@ export async function runManaged(options: ManagedOptions, context: CommandContex
     throw usageFailure('Only root can write settings for every user of this machine.', 'Run it with sudo.');
   }
   const { terminal, json, config } = context;
-  const files = listManaged(findClients(context)).filter(
-    ({ client }) => options.client === undefined || client === options.client,
-  );
-  if (files.length === 0) throw usageFailure(`${options.client} has no managed settings that are known here.`);
+  const files = listManaged(findClients(context)).filter(({ client }) => options.client?.includes(client) ?? true);
+  const unmanaged = options.client?.find((name) => !files.some(({ client }) => client === name));
+  if (unmanaged !== undefined) throw usageFailure(`${unmanaged} has no managed settings that are known here.`);
   using _ = holdInitLock(config.home.folder);
   const kept = new KeptSettings(config.home.folder);
   const keptAs = (client: string): string => `managed-${client}`;

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usageFailure } from '../../client/failure.ts';
+import { dropTrust, putTrust } from './codex-trust.ts';
+import type { Trust } from './codex-trust.ts';
 import { addHooks, dropHooks } from './edit-hooks.ts';
 import { readMember, SettingsUnclear } from './edit-json.ts';
 import { dropOwnServer, ownName, putOwnServer, readServers } from './edit-servers.ts';
@@ -58,14 +60,29 @@ export function planClient(client: KnownClient, root: string, book: ImportBook, 
   return { client, servers, shared: findShared(client, root), files };
 }
 
+/** The same plan, with our hooks trusted in the settings of Codex. Throws CommandFailure when they cannot be edited. */
+export function withTrust(plan: ClientPlan, trust: Trust): ClientPlan {
+  const { file: settings } = plan.client.servers;
+  const files = plan.files.map((planned) =>
+    planned.file === settings
+      ? { ...planned, edit: (text: string, stay?: readonly string[]) => putTrust(planned.edit(text, stay), trust) }
+      : planned,
+  );
+  for (const { file, before, edit } of files) orUnclear(file, () => edit(before));
+  return { ...plan, files };
+}
+
 /** What a file that somebody has changed since would be without us. Undefined: it cannot be told. */
-export function takeOut({ hooks, servers: place }: KnownClient, root: string) {
+export function takeOut(client: KnownClient, root: string) {
+  const { hooks, servers: place } = client;
   return (file: string, present: string, before: string): string | undefined => {
     try {
       const content = file === hooks?.file ? hooks.content : undefined;
       if (content !== undefined && 'all' in content) return undefined;
       const rest = content === undefined ? present : dropHooks(present, content);
-      return file === place.file ? dropOwnServer(rest, before, place, root) : rest;
+      if (file !== place.file) return rest;
+      const without = dropOwnServer(rest, before, place, root);
+      return place.format === 'toml' ? dropTrust(without, before, client) : without;
     } catch (error) {
       if (error instanceof SettingsUnclear) return undefined;
       throw error;

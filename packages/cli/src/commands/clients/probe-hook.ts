@@ -2,7 +2,14 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 /** A probe asks for what no rule opens. */
-export type Probe = 'live' | 'blocks without asking' | 'does not block' | 'missing';
+export type Probe =
+  | 'live'
+  | 'blocks without asking'
+  | 'does not block'
+  /** Codex: nobody has trusted the hooks, so it passes over them. */
+  | 'not trusted'
+  /** Codex is not on the PATH, and cannot be asked. */
+  | 'live if trusted';
 
 export interface Probed {
   readonly probe: Probe;

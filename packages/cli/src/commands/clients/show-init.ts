@@ -1,6 +1,6 @@
 import { diffLines, Redactor } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
-import { printTable } from '../../terminal/table.ts';
+import { printTable, renderWrappedTable } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 import { readableFiles } from './import-servers.ts';
@@ -11,6 +11,7 @@ import type { Import, ServerPlan } from './plan-import.ts';
 /** What would change in each file, without the tokens in it, and what becomes of each server. */
 export function showPlan(plans: readonly ClientPlan[], context: CommandContext): void {
   const { terminal } = context;
+  const changed: string[] = [];
   for (const { client, files, servers, shared } of plans) {
     const redactor = new Redactor(
       servers.flatMap((plan) => (plan.how === 'import' ? Object.values(plan.secrets) : [])),
@@ -18,9 +19,10 @@ export function showPlan(plans: readonly ClientPlan[], context: CommandContext):
     for (const { file, before, edit } of files) {
       const after = edit(before);
       if (before === after) continue;
+      changed.push(file);
       terminal.print(terminal.paint('bold', `${client.title}: ${makeVisibleLine(file)}`));
       const diff = redactor.redactText(diffLines(before, after, file));
-      terminal.print(...diff.split('\n').map(makeVisibleLine));
+      terminal.print(...diff.split('\n').map((line) => paintLine(makeVisibleLine(line), terminal)));
     }
     for (const line of servers.map(spellServer)) terminal.print(...wrapWords(makeVisibleLine(line), terminal.columns));
     for (const { server, file } of shared) {
@@ -28,6 +30,16 @@ export function showPlan(plans: readonly ClientPlan[], context: CommandContext):
       terminal.print(...wrapWords(makeVisibleLine(line), terminal.columns));
     }
   }
+  // The differences of many clients are longer than a screen, and the question comes after them.
+  if (changed.length > 1) {
+    terminal.print('', terminal.paint('bold', `${changed.length} files change:`));
+    terminal.print(...changed.map((file) => `  ${makeVisibleLine(file)}`));
+  }
+}
+
+function paintLine(line: string, { paint }: CommandContext['terminal']): string {
+  if (/^\+(?!\+\+ )/.test(line)) return paint('green', line);
+  return /^-(?!-- )/.test(line) ? paint('red', line) : line;
 }
 
 function spellServer(plan: ServerPlan): string {
@@ -61,6 +73,7 @@ export function showConnected(connected: readonly ConnectedClient[], { terminal,
         makeVisibleLine(advice),
       ]),
     ),
+    renderWrappedTable,
   );
   const servers = connected.flatMap(({ client, servers: each }) => each.map((server) => ({ client, ...server })));
   if (servers.length > 0) {
@@ -73,6 +86,7 @@ export function showConnected(connected: readonly ConnectedClient[], { terminal,
         upstream === undefined ? 'stays' : `upstream ${upstream}`,
         upstream === undefined ? makeVisibleLine(why) : `${commandName} upstream accept ${upstream}`,
       ]),
+      renderWrappedTable,
     );
   }
   terminal.print(
