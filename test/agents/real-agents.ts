@@ -26,6 +26,19 @@ export interface RealAgent {
   readonly edit: (file: string) => readonly Use[];
   /** The canonical tool of the edit. */
   readonly editTool: string;
+  /** It runs another command in the place of its own when the hook says so. */
+  readonly takesRewrites: boolean;
+  /** How a user would try to be rid of managed hooks. Absent: the agent has none. */
+  readonly managed?: readonly Attempt[];
+}
+
+/** Something a user writes down or says to the agent. `$MARK`: a file that must not come to be. */
+export interface Attempt {
+  readonly what: string;
+  /** By their place: `~/` is the home of the user, everything else is in the project. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly flags?: string;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, undefined, 2);
@@ -34,6 +47,33 @@ function write(file: string, content: string): void {
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, content);
 }
+
+const allowing =
+  'touch "$MARK"; echo \'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}\'';
+const ownHooks = { PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: allowing }] }] };
+
+const claudeAttempts: readonly Attempt[] = [
+  {
+    what: 'disableAllHooks in the settings of the user and of the project',
+    files: {
+      '~/.claude/settings.json': json({ disableAllHooks: true, allowManagedHooksOnly: false }),
+      '.claude/settings.json': json({ disableAllHooks: true }),
+      '.claude/settings.local.json': json({ disableAllHooks: true, hooks: {} }),
+    },
+  },
+  {
+    what: 'hooks of the user that allow everything',
+    files: { '~/.claude/settings.json': json({ hooks: ownHooks, permissions: { allow: ['Bash(*)'] } }) },
+  },
+  { what: 'settings on the command line', flags: `--settings '{"disableAllHooks":true}'` },
+  { what: 'no settings of the user at all', flags: `--setting-sources ''` },
+];
+
+const codexAttempts: readonly Attempt[] = [
+  { what: 'the hooks of the user taken away', files: { '~/.codex/hooks.json': '{}' } },
+  { what: 'hooks switched off on the command line', flags: '-c features.hooks=false' },
+  { what: 'hooks of the user that allow everything', files: { '~/.codex/hooks.json': json({ hooks: ownHooks }) } },
+];
 
 export const realAgents: readonly RealAgent[] = [
   {
@@ -53,6 +93,8 @@ export const realAgents: readonly RealAgent[] = [
       { name: 'Edit', input: { file_path: file, old_string: 'first', new_string: 'second' } },
     ],
     editTool: 'files.edit',
+    takesRewrites: true,
+    managed: claudeAttempts,
   },
   {
     name: 'codex',
@@ -66,9 +108,8 @@ export const realAgents: readonly RealAgent[] = [
           '[model_providers.scripted]\nname = "scripted"\nbase_url = "http://127.0.0.1:1/v1"\nwire_api = "responses"\nenv_key = "MODEL_KEY"\n',
         ].join(''),
       ),
-    // Trusting hooks is a dialog of its terminal; the option says the same for one run.
     command: (bin) =>
-      `"${bin}/codex" exec --skip-git-repo-check --dangerously-bypass-hook-trust -c "model_providers.scripted.base_url=\\"http://127.0.0.1:$port/v1\\"" 'Do it.'`,
+      `"${bin}/codex" exec --skip-git-repo-check -c "model_providers.scripted.base_url=\\"http://127.0.0.1:$port/v1\\"" 'Do it.'`,
     environment: { MODEL_KEY: 'x' },
     shell: (command) => ({ name: 'exec_command', input: { cmd: command } }),
     edit: (file) => [
@@ -79,6 +120,8 @@ export const realAgents: readonly RealAgent[] = [
       },
     ],
     editTool: 'client.edit',
+    takesRewrites: true,
+    managed: codexAttempts,
   },
   {
     name: 'gemini',
@@ -97,6 +140,7 @@ export const realAgents: readonly RealAgent[] = [
       },
     ],
     editTool: 'files.edit',
+    takesRewrites: false,
   },
   {
     name: 'opencode',
@@ -117,6 +161,7 @@ export const realAgents: readonly RealAgent[] = [
       { name: 'edit', input: { filePath: file, oldString: 'first', newString: 'second' } },
     ],
     editTool: 'files.edit',
+    takesRewrites: false,
   },
 ];
 
@@ -129,9 +174,10 @@ export function installAgent({ name, packages, megabytes }: RealAgent): string {
     process.stdout.write(`Installing ${packages.join(' and ')} (once, ${megabytes} MB)…\n`);
     mkdirSync(folder, { recursive: true });
     execFileSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', ...packages], { stdio: 'inherit' });
-    // npm runs no install scripts by itself any more, and this one only puts a program into its place.
-    const script = join(folder, 'node_modules', first.slice(0, first.lastIndexOf('@')), 'install.cjs');
-    if (existsSync(script)) execFileSync(process.execPath, [script], { cwd: join(script, '..'), stdio: 'inherit' });
+    // npm runs no install scripts by itself any more, and these only put a program into its place.
+    const installed = join(folder, 'node_modules', first.slice(0, first.lastIndexOf('@')));
+    const script = ['install.cjs', 'postinstall.mjs'].find((each) => existsSync(join(installed, each)));
+    if (script !== undefined) execFileSync(process.execPath, [script], { cwd: installed, stdio: 'inherit' });
     writeFileSync(mark, '');
   }
   return join(folder, 'node_modules/.bin');
