@@ -90,7 +90,7 @@ test('a file that the rules close stays closed, however the command spells it', 
 });
 
 test('a search through a folder is refused while a closed file is among what it would read', async () => {
-  for (const command of ['grep -r KEY .', 'rg --hidden KEY', 'diff -r . .']) {
+  for (const command of ['grep -r KEY .', 'rg --hidden KEY', 'rg -g .env KEY', 'diff -r . .', 'diff -N . src']) {
     const { permissionDecision, permissionDecisionReason } = decisionOf(await ask('Bash', { command }));
     assert.equal(permissionDecision, 'deny', command);
     assert.match(permissionDecisionReason, /would also read \.env/);
@@ -102,6 +102,15 @@ test('a search through a folder is refused while a closed file is among what it 
   assert.equal(decisionOf(await ask('Grep', { pattern: 'KEY', glob: '*.md' })).permissionDecision, 'allow');
 });
 
+test('a pattern for files is judged by the folder in which it begins', async () => {
+  for (const pattern of ['src/**/*.ts', '**/*', `${daemon.place.workspace}/*`]) {
+    assert.equal(decisionOf(await ask('Glob', { pattern })).permissionDecision, 'allow', pattern);
+  }
+  for (const pattern of ['/etc/*', '/etc/passwd', `${daemon.place.home}/*`]) {
+    assert.equal(decisionOf(await ask('Glob', { pattern })).permissionDecision, 'deny', pattern);
+  }
+});
+
 test('programs that only look do nothing else, whatever their options and variables make of them', async () => {
   const desk = new ApprovalDesk(daemon);
   for (const command of [
@@ -110,6 +119,9 @@ test('programs that only look do nothing else, whatever their options and variab
     'sort --comp=./x notes.md',
     'uniq notes.md package.json',
     'git diff --outp=package.json',
+    'x=$(cat notes.md); echo $((x))',
+    'git branch --list --no-list -D main',
+    'touch .git/hooks/pre-commit',
   ]) {
     const asking = ask('Bash', { command });
     let task: string | undefined;

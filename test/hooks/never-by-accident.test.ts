@@ -110,6 +110,7 @@ test('a gate that answers with nothing, with half an answer or with nonsense blo
 
 test('payloads that make no sense block', async () => {
   const broken = [
+    '{"hook_event_name":["PostToolUse"],"agent_action_name":["post_run_command"]}',
     '',
     'null',
     '7',

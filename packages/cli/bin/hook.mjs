@@ -6,8 +6,10 @@ import { connect } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Clients give up after ten minutes; the gate gives up before that. */
+/** Clients give up after ten minutes, and some then go on with the use: this answers before that, whatever happens. */
 const patienceMs = 590_000;
+/** The gate gives a sign of life every few seconds while a person is asked. One that hangs gives none. */
+const quietMs = 20_000;
 const mostBytes = 64 * 1024 * 1024;
 
 const home = resolve(process.env.SALLYPORT_HOME || join(homedir(), '.sallyport'));
@@ -20,6 +22,11 @@ process.on('uncaughtException', (error) => {
   process.exit();
 });
 
+setTimeout(() => {
+  tell(new Error('the gate did not answer in time.'));
+  process.exit();
+}, patienceMs).unref();
+
 /** Events after a use, and at the end of a turn, as the clients spell them. */
 const told =
   /^(Post|Stop|SubagentStop|SessionEnd|After|post|after|stop|sessionEnd|subagentStop|tool\.execute\.after|session\.)/;
@@ -28,8 +35,9 @@ try {
   const client = process.argv[3] ?? '';
   if (!/^[a-z][a-z0-9-]*$/.test(client)) throw new Error('Say which client asks: sallyport hook claude-code');
   const payload = await readInput();
-  const event = JSON.parse(payload.toString());
-  isOnlyTold = told.test(event.hook_event_name ?? event.agent_action_name ?? '');
+  const event = readEvent(payload);
+  const name = event.hook_event_name ?? event.agent_action_name;
+  isOnlyTold = typeof name === 'string' && told.test(name);
   const connection = readConnection(client);
   const { status, body } = await ask(`/v1/hooks/${client}`, findToken(connection, event), payload, connection.socket, {
     folder: encodeURIComponent(process.cwd()),
@@ -61,6 +69,16 @@ function readInput() {
     process.stdin.on('end', () => done(Buffer.concat(chunks)));
     process.stdin.on('error', fail);
   });
+}
+
+function readEvent(payload) {
+  try {
+    const event = JSON.parse(payload.toString());
+    if (typeof event === 'object' && event !== null) return event;
+  } catch {
+    // Said below.
+  }
+  throw new Error('the client sent no JSON object, so it cannot be told what it is about to do.');
 }
 
 /** The session of the project in which the client works. */
@@ -98,10 +116,12 @@ function ask(path, token, body, address = join(home, 'run', 'agent', 'sallyport.
   return new Promise((done, fail) => {
     const socket = connect(address);
     const chunks = [];
-    socket.setTimeout(patienceMs, () => socket.destroy(new Error('the gate did not answer in time.')));
+    socket.setTimeout(quietMs, () => {
+      socket.destroy(new Error('the gate hangs: it gives no sign of life. Start it again with `sallyport restart`.'));
+    });
     socket.on('connect', () => {
       const facts = Object.entries(known).map(([name, value]) => `sallyport-${name}: ${value}\r\n`);
-      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n${traceHeader()}${facts.join('')}connection: close\r\n\r\n`;
+      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n${traceHeader()}${facts.join('')}sallyport-signs: yes\r\nconnection: close\r\n\r\n`;
       socket.write(head);
       socket.write(body);
     });
@@ -128,6 +148,8 @@ function traceHeader() {
 
 function readAnswer(bytes) {
   const end = bytes.indexOf('\r\n\r\n');
+  // A sign of life, before the answer.
+  if (bytes.toString('latin1', 0, 13).startsWith('HTTP/1.1 102 ')) return readAnswer(bytes.subarray(end + 4));
   const head = bytes.toString('latin1', 0, Math.max(0, end));
   const length = Number(/^content-length: *(\d+)\r?$/im.exec(head)?.[1]);
   const body = bytes.subarray(end + 4);

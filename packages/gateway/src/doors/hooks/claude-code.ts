@@ -95,6 +95,7 @@ function mapCall(payload: JsonObject, place: HookPlace): MappedCall | undefined 
     case 'NotebookEdit':
       return mapped.edits([text('notebook_path')], input);
     case 'Glob':
+      return mapped.glob(text('pattern'), text('path') || cwd);
     case 'LS':
       return mapped.list(text('path') || cwd);
     case 'Grep':

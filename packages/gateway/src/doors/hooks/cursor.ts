@@ -107,6 +107,10 @@ function mapCall(payload: JsonObject, place: HookPlace): MappedCall | undefined 
     case 'Grep':
       return mapped.search(inFolder(path, cwd), readText(input, 'pattern'));
     case 'Glob':
+      return mapped.glob(
+        firstText(input, 'glob_pattern', 'pattern'),
+        inFolder(path || firstText(input, 'target_directory'), cwd),
+      );
     case 'LS':
       return mapped.list(inFolder(path || firstText(input, 'target_directory'), cwd));
     default:

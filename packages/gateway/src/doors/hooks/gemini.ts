@@ -62,8 +62,9 @@ function mapCall(payload: JsonObject, place: HookPlace): MappedCall | undefined 
       return mapped.edit(text('file_path'), text('old_string'), text('new_string'), { input, isOnce });
     }
     case 'list_directory':
-    case 'glob':
       return mapped.list(folder);
+    case 'glob':
+      return mapped.glob(text('pattern'), folder);
     case 'grep_search':
     case 'search_file_content':
       return mapped.search(folder, text('pattern'));

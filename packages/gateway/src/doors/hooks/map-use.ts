@@ -17,6 +17,14 @@ export const mapped = {
     input: { path: plain(path), content },
   }),
   list: (path: string): MappedCall => ({ tool: 'files.list', input: { path: plain(path) } }),
+  /** A pattern begins in a folder of its own: `/etc/*` has nothing to do with the one that is named beside it. */
+  glob: (pattern: string, folder: string): MappedCall => {
+    if (/(?:^|[/{,(|])\.\.(?:$|[/},)|])|[{,(|][/~]/.test(pattern)) {
+      throw malformed('A pattern must not lead out of its folder: name the folder beside it.');
+    }
+    const fixed = pattern.slice(0, pattern.search(/[*?[{(!]|$/));
+    return mapped.list(inFolder(plain(fixed).slice(0, fixed.lastIndexOf('/') + 1), folder));
+  },
   /** `glob`: which files. Empty: all of them. */
   search: (path: string, pattern: string, glob = ''): MappedCall => ({
     tool: 'files.search',

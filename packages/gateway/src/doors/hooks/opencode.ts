@@ -55,8 +55,9 @@ function mapCall(payload: JsonObject, place: HookPlace): MappedCall | undefined 
         isOnce: input['replaceAll'] !== true,
       });
     case 'list':
-    case 'glob':
       return mapped.list(folder);
+    case 'glob':
+      return mapped.glob(text('pattern'), folder);
     case 'grep':
       return mapped.search(folder, text('pattern'));
     case 'patch':

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Answer } from '../../call/answer.ts';
 import { doors } from '../../call/call.ts';
 import { Cancellation } from '../../call/cancellation.ts';
@@ -51,11 +52,22 @@ export function hookRoutes(parts: HookParts): readonly HttpRoute[] {
     doors,
     handle: async (request, response, peer) => {
       const event = await receive(request, peer, (bytes) => client.readEvent(parseBody(bytes), placeOf(peer)));
+      using _ = giveSigns(response, peer);
       const reply = await answerEvent(parts, name, client, event, peer);
       sendJson(response, { status: 200, body: reply as unknown as Readonly<Record<string, unknown>> });
     },
   }));
   return [...hooks, execRoute(parts, endingOf)];
+}
+
+/** How often the hook program hears that the gate is alive; without it, it blocks. */
+const signEveryMs = 5_000;
+
+/** While the gate waits for a person, to those who ask for it. */
+function giveSigns(response: ServerResponse, peer: Peer): Disposable {
+  const isAsked = peer.headers('sallyport-signs') === 'yes';
+  const timer = isAsked ? setInterval(() => response.writeProcessing(), signEveryMs) : undefined;
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function placeOf(peer: Peer): HookPlace {
