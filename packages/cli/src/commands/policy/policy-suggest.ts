@@ -6,8 +6,8 @@ import { usageFailure } from '../../client/failure.ts';
 import { runSteps } from '../../client/run-steps.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { command, flag, parsed } from '../../command-table.ts';
-import { wrapWords } from '../../terminal/text-width.ts';
-import { makeVisible, makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import { truncateText, wrapWords } from '../../terminal/text-width.ts';
+import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import { applyDraft, showDraft } from './policy-own.ts';
 import { spanOptions } from './policy-replay.ts';
 
@@ -35,6 +35,17 @@ export const suggestCommand = command('suggest', {
     }),
 });
 
+const indent = '   ';
+
+/** The commands or files that the rule is about, or else its name. */
+function spellWhat(rule: string): string {
+  for (const key of ['commands', 'paths', 'tools', 'id']) {
+    const [, found] = new RegExp(`^[ -]*${key}: (.+)$`, 'm').exec(rule) ?? [];
+    if (found !== undefined) return found.replace(/^\[(.*)\]$/, '$1');
+  }
+  return rule;
+}
+
 function showSuggestions({ suggestions, leftOut }: InJson<PolicySuggestions>, context: CommandContext): void {
   const { columns, paint, print } = context.terminal;
   if (suggestions.length === 0) {
@@ -45,21 +56,18 @@ function showSuggestions({ suggestions, leftOut }: InJson<PolicySuggestions>, co
   for (const [at, { draft, approvals, approvedBy, questions }] of suggestions.entries()) {
     if (draft === undefined) continue;
     const who = approvedBy.map(makeVisibleLine).join(', ');
-    print(paint('bold', `${at + 1}. ${makeVisibleLine(draft.tool)} by ${makeVisibleLine(draft.agent)}`));
+    const what = `${at + 1}. ${makeVisibleLine(spellWhat(draft.rule))}`;
+    print(paint('bold', truncateText(what, columns)));
     print(
       ...wrapWords(
-        `   ${makeVisibleLine(draft.scope)} Approved ${spellCount(approvals, 'time')} by ${who}; ${spellCount(questions, 'question')} fewer. Nothing that was ever denied becomes allowed.`,
-        columns,
-      ),
-      ...makeVisible(draft.rule)
-        .trimEnd()
-        .split('\n')
-        .map((line) => `     ${line}`),
+        `${draft.tool} of ${draft.agent}. ${draft.scope} Approved ${spellCount(approvals, 'time')} by ${who}; ${spellCount(questions, 'question')} fewer. Nothing that was ever denied becomes allowed.`,
+        columns - indent.length,
+      ).map((line) => `${indent}${makeVisibleLine(line)}`),
       '',
     );
   }
   if (suggestions.length > 0)
-    print('Put one in force with', `  ${context.commandName} policy suggest --apply NUMBER`, '');
+    print('See one whole, and put it in force, with', `  ${context.commandName} policy suggest --apply NUMBER`, '');
   for (const { why, approvals } of leftOut) {
     print(...wrapWords(`${spellCount(approvals, 'approved call')}: ${makeVisibleLine(why)}`, columns));
   }

@@ -124,7 +124,9 @@ async function tryHabits(
     }
     const { shown } = await describeDrafted(candidate, replay, span, reopened, parts);
     const spared = replay.ways.find(({ was, would }) => was === 'require_approval' && would === 'allow');
-    suggestions.push({ draft: shown, approvals: tasks.size, approvedBy: [...people], questions: spared?.count ?? 0 });
+    // A call that was approved is on record twice: when it asked, and when it ran.
+    const questions = Math.max(tasks.size, (spared?.count ?? 0) - tasks.size);
+    suggestions.push({ draft: shown, approvals: tasks.size, approvedBy: [...people], questions });
   }
   return suggestions.sort((one, other) => other.questions - one.questions);
 }
@@ -133,7 +135,7 @@ function orWhy<Value>(make: () => Value): { readonly value: Value } | { readonly
   try {
     return { value: make() };
   } catch (error) {
-    if (error instanceof ConfigError) return { why: error.message };
+    if (error instanceof ConfigError) return { why: [error.message, error.remedy ?? ''].join(' ').trim() };
     throw error;
   }
 }
