@@ -95,7 +95,7 @@ export function listClients(home: string, environment: Environment, program: Own
         projectFiles: ['.mcp.json'],
       },
       gaps: [
-        'It goes on if a hook takes longer than its time (10 minutes).',
+        'It goes on if a hook takes longer than 10 minutes. Ours answers before that, unless somebody holds it up.',
         'A user can take the hooks out of their settings, unless they are managed (`init --managed`).',
       ],
     },
@@ -118,7 +118,7 @@ export function listClients(home: string, environment: Environment, program: Own
       },
       afterwards: 'Start Codex once and trust the new hooks (/hooks): it passes over hooks that nobody has trusted.',
       gaps: [
-        'Codex passes over hooks that nobody has trusted, without a word.',
+        'Codex passes over hooks that nobody has trusted, without a word. Trust is bound to what a hook says.',
         'Codex has hooks for commands, patches and MCP tools; its other tools (web search, input to a running command) ask nobody.',
         'A user can take the hooks out of their settings, unless they are managed (`init --managed`).',
       ],
@@ -145,7 +145,7 @@ export function listClients(home: string, environment: Environment, program: Own
         projectFiles: ['.gemini/settings.json'],
       },
       gaps: [
-        'It goes on if a hook takes longer than its time (10 minutes).',
+        'It goes on if a hook takes longer than 10 minutes. Ours answers before that, unless somebody holds it up.',
         'A user can switch hooks off or take them out of their settings.',
       ],
     },

@@ -91,6 +91,7 @@ export function showConnected(connected: readonly ConnectedClient[], { terminal,
   }
   terminal.print(
     '',
-    `Sessions that are open in a client go on without hooks: start them anew. To take all of it back: ${commandName} init --undo`,
+    ...wrapWords('Sessions that are open in a client go on without hooks: start them anew.', terminal.columns),
   );
+  terminal.print(`To take all of it back: ${commandName} init --undo`);
 }
