@@ -219,7 +219,7 @@ test('an account whose reach does not end with its transaction is not used, neit
     if (database === 'super') password = server.superuserPassword;
     for (const run of [read, write]) {
       await assert.rejects(run('SELECT 1', { database }), (error: Error & { forOperators?: string }) => {
-        assert.match(error.message, /may do more than the gate can keep in bounds/);
+        assert.match(error.message, /has more rights than the gate can control/);
         assert.match(error.forOperators ?? '', reason);
         return true;
       });

@@ -85,7 +85,7 @@ export const codes = {
   MODE_FORBIDS: denied('permission_denied', 'failed_precondition', 'The tool may not be used in the present mode.'),
   NO_RULE_ALLOWS: denied('permission_denied', 'permission_denied', 'No rule allows the call.'),
   RULE_DENIES: denied('permission_denied', 'permission_denied', 'A rule denies the call.'),
-  PROTECTED_PATH: denied('permission_denied', 'permission_denied', 'The path is out of reach of every rule.'),
+  PROTECTED_PATH: denied('permission_denied', 'permission_denied', 'No rule can open this path.'),
   UNSAFE_PATH: denied(
     'permission_denied',
     'permission_denied',
@@ -106,9 +106,9 @@ export const codes = {
   BUDGET_EXCEEDED: denied(
     'resource_exhaustion',
     'resource_exhausted',
-    'The budget of the session or of its lease is spent; the message says which, and how much of how much.',
+    'The budget of the session or of its lease is spent. The message says which one, the amount and the limit.',
   ),
-  RATE_LIMITED: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls in the window.'),
+  RATE_LIMITED: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls in a short time.'),
   TOO_MANY_CALLS: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls are running.'),
   APPROVAL_REQUIRED: denied('permission_denied', 'failed_precondition', 'A person must agree to the call.'),
   APPROVAL_MISMATCH: denied(
@@ -133,13 +133,17 @@ export const codes = {
     'failed_precondition',
     'The approval has been used: one decision is one run.',
   ),
-  NO_APPROVER: denied('permission_denied', 'failed_precondition', 'Nobody is there who could decide about the call.'),
+  NO_APPROVER: denied('permission_denied', 'failed_precondition', 'Nobody can decide about the call.'),
   TOO_MANY_APPROVALS: denied(
     'resource_exhaustion',
     'resource_exhausted',
     'Too many calls of the session wait for a decision.',
   ),
-  CONFIRM_TOKEN_INVALID: denied('permission_denied', 'permission_denied', 'The confirm token is not one of this gate.'),
+  CONFIRM_TOKEN_INVALID: denied(
+    'permission_denied',
+    'permission_denied',
+    'This gate did not issue the confirm token, or its key was revoked.',
+  ),
   CONFIRM_TOKEN_USED: denied('permission_denied', 'failed_precondition', 'The confirm token was used before.'),
   CONFIRM_TOKEN_TRACE: denied(
     'permission_denied',
@@ -166,13 +170,13 @@ export const codes = {
   TOOL_STARTING: transient(
     'resource_exhaustion',
     'unavailable',
-    'The tool was accepted and is not there yet, because the gate has just started.',
+    'The tool was accepted but is not ready yet, because the gate has just started.',
   ),
   TOOL_MISSING: denied('execution_error', 'failed_precondition', 'The program of the tool is gone or does not start.'),
   COMMAND_UNCLEAR: denied(
     'validation_failed',
     'invalid_argument',
-    'The command line holds something that cannot be judged, so it does not run.',
+    'The gate cannot judge a part of the command line, so it does not run.',
   ),
   SANDBOX_UNAVAILABLE: denied(
     'permission_denied',
@@ -205,7 +209,7 @@ export const codes = {
     'failed_precondition',
     'The text to replace is in the file more than once.',
   ),
-  FILE_CHANGED: transient('execution_error', 'aborted', 'The file was changed by something else meanwhile.'),
+  FILE_CHANGED: transient('execution_error', 'aborted', 'Something else changed the file meanwhile.'),
   CONTENT_MISMATCH: error('validation_failed', 'invalid_argument', 'The bytes sent are not those that were declared.'),
   CONTENT_CORRUPTED: error('execution_error', 'data_loss', 'The stored bytes of the content are damaged.'),
   DISK_FULL: error('resource_exhaustion', 'resource_exhausted', 'There is no space left for the result.'),
@@ -213,7 +217,7 @@ export const codes = {
   CANCELLED: error(
     'execution_error',
     'canceled',
-    'The call was cancelled by its caller or a person, or ended with its session or the daemon.',
+    'The caller or a person cancelled the call, or its session or the daemon ended.',
   ),
   EFFECT_UNKNOWN: error(
     'execution_error',

@@ -55,13 +55,13 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     run: async ({ target }, context) => (await import('./daemon/backup.ts')).backUp(target, context),
   }),
   command('restore', {
-    help: 'make the home of a gate from a backup',
+    help: 'restore a gate from a backup, into a new home',
     arguments: { source: word('file', { completes: 'files' }) },
     run: async ({ source }, context) => (await import('./daemon/backup.ts')).restore(source, context),
   }),
   group(
     'service',
-    'run the daemon as a service, also under a user of its own',
+    'run the daemon as a service, under your user or its own',
     async () => (await import('./service/service.ts')).serviceCommands,
   ),
   command('mcp', {
@@ -88,7 +88,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     run: async (given, context) => (await import('./clients/coverage.ts')).showCoverage(given, context),
   }),
   command('connect', {
-    help: 'print what to put into the settings of a client, for doing by hand what `init` does',
+    help: 'print the settings for a client, to do by hand what `init` does',
     arguments: { client: word('client') },
     run: async ({ client }, context) => (await import('./clients/connect.ts')).showConnection(client, context),
   }),
@@ -122,12 +122,12 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   ),
   group('call', 'list, show and end calls', async () => (await import('./sessions/call.ts')).callCommands),
   command('undo', {
-    help: 'take back what a call changed in files and git repositories; without a call, list those that can be undone',
+    help: 'undo what a call changed in files and git repositories; without a call, list the calls that can be undone',
     arguments: { callId: optionalWord('call-id') },
     options: {
-      trace: text('trace-id', 'take back a whole run, the newest call first'),
-      session: text('session-id', 'take back all calls of a session, the newest first'),
-      dryRun: flag('show what would change, and what stands against it'),
+      trace: text('trace-id', 'undo a whole run, the newest call first'),
+      session: text('session-id', 'undo all calls of a session, the newest first'),
+      dryRun: flag('show what would change, and what prevents it'),
       yes: flag('agree without being asked, for scripts'),
     },
     run: async (given, context) => (await import('./undo/undo.ts')).undo(given, context),

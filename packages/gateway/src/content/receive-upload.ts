@@ -94,7 +94,10 @@ async function openStaged(
   }
   const resumed = await StagedFile.resume(partial.path, offset, checkSpace, signal);
   if (resumed !== undefined) return resumed;
-  throw new ToolFailure('FILE_CHANGED', 'What an earlier attempt left of the upload is gone. Begin at its start.');
+  throw new ToolFailure(
+    'FILE_CHANGED',
+    'The partial upload of an earlier attempt is gone. Start again from the beginning.',
+  );
 }
 
 async function fill(staged: StagedFile, upload: Upload, limits: UploadLimits): Promise<ReceivedUpload> {

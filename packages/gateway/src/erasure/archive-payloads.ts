@@ -16,7 +16,7 @@ const newerInRow = 1000;
 const pauseMs = 5;
 
 /**
- * Moves payloads and salts of records from before this moment into files. The file is on disk before they leave the
+ * Moves payloads and salts records from before this date moment into files. The file is on disk before they leave the
  * database; after a crash in between both have them, and the next run goes on. Records that say what was removed stay.
  */
 export async function archivePayloads(

@@ -61,8 +61,8 @@ function explainForbidden(from: Mode, to: Mode, by: string | undefined): Refusal
   if (from === to) return refuse('MODE_FORBIDS', 'mode-edges', `The mode is ${to} already.`);
   if (!edges[from].includes(to)) {
     const ways = edges[from].join(' or ');
-    return refuse('MODE_FORBIDS', 'mode-edges', `No way leads from ${from} to ${to}.`, {
-      remedy: `${from} leads to ${ways}.`,
+    return refuse('MODE_FORBIDS', 'mode-edges', `The mode cannot change from ${from} to ${to}.`, {
+      remedy: `From ${from} it can change to ${ways}.`,
     });
   }
   if (by === undefined && endedByPeople.includes(from)) {

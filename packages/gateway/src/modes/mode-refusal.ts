@@ -27,7 +27,7 @@ export function modeRefusal(
   // Operators must be able to act in every mode.
   const runsGate = audience !== 'everyone' && principal === 'operator';
   if (runsGate || !gate.isClosed(mode) || gate.isOpenedByName(tool, mode)) return undefined;
-  return refuse('MODE_FORBIDS', rule, `Nothing runs in mode ${mode} but what a rule names for it.`, {
+  return refuse('MODE_FORBIDS', rule, `In mode ${mode}, only calls that a rule names for it run.`, {
     remedy: 'Wait until the mode changes.',
     forOperators: `Change the mode, or name ${mode} under modes of a rule for ${name}.`,
   });

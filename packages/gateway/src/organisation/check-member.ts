@@ -74,14 +74,14 @@ export function findMembership(
 
 function refuseRevoked(tool: string, { level, subject }: Permission): Refusal {
   const whom = level === 'organisation' ? 'the organisation' : `${level} ${subject}`;
-  return refuse('RULE_DENIES', 'permission-revoked', `${tool} was taken away from ${whom}.`, {
+  return refuse('RULE_DENIES', 'permission-revoked', `${tool} was revoked for ${whom}.`, {
     remedy: 'Find another way.',
     forOperators: 'A director can grant it again with `sallyport grant add`.',
   });
 }
 
 function refuseStranger(): Refusal {
-  return refuse('RULE_DENIES', 'not-a-member', 'This agent is no member of the organisation.', {
+  return refuse('RULE_DENIES', 'not-a-member', 'This agent is not a member of the organisation.', {
     forOperators: 'A director can add it with `sallyport agent add`.',
   });
 }

@@ -191,8 +191,8 @@ export function checkReadable(stats: Stats, named: NamedPath): void {
   const isShared = isInPackageStore(named.path) && (stats.mode & constants.S_IROTH) !== 0;
   if (stats.nlink > 1 && !isShared) {
     throw new ToolRefused(
-      refuse('UNSAFE_PATH', 'path-hard-link', `${named.given} has a second name, which may lie elsewhere.`, {
-        remedy: 'Copy the file, so that it has one name only.',
+      refuse('UNSAFE_PATH', 'path-hard-link', `${named.given} has a second name, which may be elsewhere.`, {
+        remedy: 'Copy the file, so that it has only one name.',
       }),
     );
   }

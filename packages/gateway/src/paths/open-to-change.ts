@@ -89,8 +89,8 @@ export function checkWritable(stats: BigIntStats, named: NamedPath): void {
   }
   if (stats.nlink > 1n) {
     throw new ToolRefused(
-      refuse('UNSAFE_PATH', 'path-hard-link', `${named.given} has a second name, which may lie elsewhere.`, {
-        remedy: 'Replace it by a copy, so that it has one name only.',
+      refuse('UNSAFE_PATH', 'path-hard-link', `${named.given} has a second name, which may be elsewhere.`, {
+        remedy: 'Replace it with a copy, so that it has only one name.',
       }),
     );
   }

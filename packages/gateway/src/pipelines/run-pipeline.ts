@@ -35,7 +35,7 @@ export async function runPipeline(
 ): Promise<PipelineRun> {
   const { steps, output } = pipeline;
   if (context.asParent.depth >= mostNested) {
-    const message = `Pipelines are inside one another more than ${mostNested} deep.`;
+    const message = `Pipelines are nested more than ${mostNested} deep.`;
     throw new ToolFailure('STEP_FAILED', message, { category: 'validation_failed' });
   }
   const isNeeded = neededSteps(pipeline);

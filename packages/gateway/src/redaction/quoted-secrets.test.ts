@@ -14,12 +14,12 @@ const [piece = ''] = /[A-Za-z0-9]{8,}/.exec(line) ?? [];
 test('a text that quotes one line of a key shows nothing of it', () => {
   requirement('AUD-4');
   const redactor = new Redactor();
-  const message = `${JSON.stringify(line)} is no program in /usr/bin or /bin.`;
+  const message = `${JSON.stringify(line)} is not a program in /usr/bin or /bin.`;
   assert.ok(redactor.redactText(message).includes(piece), 'the line alone looks like nothing');
   for (const input of [JSON.stringify({ command: `true\n${key}` }), JSON.stringify({ [key]: [1, null] }), key]) {
     const shown = redactQuotes(input, redactor)(message);
     assert.ok(!shown.includes(piece), shown);
-    assert.match(shown, /^"\[redacted\].* is no program in \/usr\/bin or \/bin\.$/);
+    assert.match(shown, /^"\[redacted\].* is not a program in \/usr\/bin or \/bin\.$/);
   }
 });
 

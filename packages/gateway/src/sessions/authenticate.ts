@@ -41,7 +41,7 @@ function isFirst({ agent }: Session): boolean {
 /** Where the credential is accepted, and how to get there. */
 function nameDoors(session: Session): Pick<Refusal, 'remedy' | 'forOperators'> {
   if (session.principal === 'agent') return { remedy: 'Agents use the agent socket or TCP.' };
-  if (session.door !== undefined) return { remedy: 'The session of a console is for the address of the console.' };
+  if (session.door !== undefined) return { remedy: 'Use the session of a console only at the address of the console.' };
   if (!isFirst(session)) {
     const remedy =
       'People use the operator socket, or TCP: put the credential in a file, name the file with ' +

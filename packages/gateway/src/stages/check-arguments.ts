@@ -17,7 +17,7 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
       const { name, timeoutMs: toolTimeoutMs } = tool.definition;
       const violations = registry.schemasOf(tool).input.check(rawArguments);
       if (violations.length > 0) {
-        const message = `The arguments do not fit ${name}: ${violations.map((violation) => violation.message).join('; ')}.`;
+        const message = `The arguments do not match the schema of ${name}: ${violations.map((violation) => violation.message).join('; ')}.`;
         const remedy = 'See the arguments of the tool with GetToolSchema.';
         const forOperators = `See the arguments of the tool with \`sallyport tool show ${name}\`.`;
         return refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations, remedy, forOperators });

@@ -97,7 +97,7 @@ test('when the disk is nearly full, calls that change something stop and reading
   assertRefused(await check(untouched, low, { tool: toolOf({ mutates: true }) }), {
     code: 'DISK_NEARLY_FULL',
     rule: 'disk-space',
-    remedy: 'Reading goes on meanwhile.',
+    remedy: 'Calls that only read still work.',
   });
   assertPassed(await check(untouched, low, { tool: toolOf({ mutates: false }) }));
   assertPassed(await check(untouched, plenty, { tool: toolOf({ mutates: true }) }));

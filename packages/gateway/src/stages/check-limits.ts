@@ -46,8 +46,8 @@ export function checkLimits(
       // Operators must be able to act when the disk is full.
       if (mutates && audience === 'everyone' && space.isLow()) {
         return refuse('DISK_NEARLY_FULL', 'disk-space', 'The disk that holds the log is nearly full.', {
-          remedy: 'Reading goes on meanwhile.',
-          forOperators: 'Free some space on it; reading goes on meanwhile.',
+          remedy: 'Calls that only read still work.',
+          forOperators: 'Free some space on it; calls that only read still work.',
           retryAfterMs: 10_000,
         });
       }

@@ -40,7 +40,7 @@ test('what was taken away, and who is no member, is refused with what to do', ()
     remedy: 'Find another way.',
     forOperators: 'A director can grant it again with `sallyport grant add`.',
   });
-  assert.equal(refusal.message, 'shell.run was taken away from team web.');
+  assert.equal(refusal.message, 'shell.run was revoked for team web.');
   assertRefused(check('files.read', sessionOf({ agent: 'eve' })), {
     code: 'RULE_DENIES',
     rule: 'not-a-member',

@@ -25,7 +25,7 @@ export function checkSandbox(sandbox: SandboxState): Stage<Resolved & Judged> {
       const unusable = sandbox.explainUnusable();
       if (unusable === undefined) return undefined;
       const { reason, remedy } = unusable;
-      const message = `${tool.definition.name} runs in a sandbox only, and there is none: ${reason}`;
+      const message = `${tool.definition.name} runs only in a sandbox, and this machine has none: ${reason}`;
       return refuse('SANDBOX_UNAVAILABLE', 'sandbox', message, { forOperators: remedy });
     },
   };

@@ -58,7 +58,7 @@ function judge(call: Working<Needs, facts.LoopChecked>, times: number, changes: 
     const { name } = call.tool.definition;
     const message = `${name} gave the same result for the same arguments ${times} times within ${minutes} minutes, and this session changed nothing in between.`;
     return refuse('CALL_REPEATED', 'loop-gate', message, {
-      remedy: 'Wait until something has changed, or do something else. Another result is answered at once.',
+      remedy: 'Wait until something has changed, or do something else. A different result is answered at once.',
       forOperators: repeatsAreSet,
     });
   }

@@ -45,7 +45,7 @@ export function confirmStanding(
 }
 
 function unconfirmed() {
-  const message = 'Whether mode, session and rules still hold could not be confirmed within a second.';
+  const message = 'The gate could not confirm within a second that mode, session and rules are still the same.';
   return refuse('STANDING_CHANGED', 'standing', message, { remedy: 'Send the call again.' });
 }
 

@@ -41,7 +41,7 @@ export function resolveTool(
 }
 
 function stillStarting(toolName: string): Refusal {
-  const message = `${JSON.stringify(wholeText(toolName))} was accepted and is not there yet: the gate has just started.`;
+  const message = `${JSON.stringify(wholeText(toolName))} was accepted but is not ready yet: the gate has just started.`;
   return refuse('TOOL_STARTING', 'registry', message, {
     remedy: 'Send the call again in a moment.',
     retryAfterMs: 500,

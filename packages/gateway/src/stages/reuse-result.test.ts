@@ -140,7 +140,7 @@ test('a call that was cut off leaves the key unknown', async () => {
   const refusal = assertRefused(await ask(store, { session }), {
     code: 'DEDUPE_UNKNOWN',
     rule: 'dedupe',
-    remedy: 'Look whether the effect happened, then call with a new key if it must be done again.',
+    remedy: 'Check whether the effect happened. If it must be done again, call with a new key.',
   });
   assert.ok(refusal.message.includes(firstId));
 });

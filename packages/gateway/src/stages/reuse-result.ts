@@ -71,7 +71,7 @@ async function claimKey(
     'dedupe',
     `Call ${first.callId} with this key ended after its effect may have begun; whether it happened is not known.`,
     {
-      remedy: 'Look whether the effect happened, then call with a new key if it must be done again.',
+      remedy: 'Check whether the effect happened. If it must be done again, call with a new key.',
     },
   );
 }

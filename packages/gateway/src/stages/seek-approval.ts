@@ -368,7 +368,7 @@ async function openTask(
   const { expireAfterMs, remindAfterMs, maxPending } = limits();
   const approverRole = routeApproval(session, risk);
   if (approverRole === undefined) {
-    return refuse('NO_APPROVER', verdict.rule, `${needOf(call)} Nobody is there who could decide.`, {
+    return refuse('NO_APPROVER', verdict.rule, `${needOf(call)} Nobody can decide about it.`, {
       forOperators: 'Name a senior for the agent, or a director.',
     });
   }

@@ -264,7 +264,7 @@ async function answerRound(
   for (const [key, { method, params = {} }] of Object.entries(inputRequests)) {
     const kind = kindOf(method);
     if (kind === undefined)
-      throw new ToolFailure('EXECUTION_ERROR', 'The server asked for what the gate does not know.');
+      throw new ToolFailure('EXECUTION_ERROR', 'The server sent a request that the gate does not know.');
     inputResponses[key] = await answer({ kind, params: params as unknown as JsonObject });
   }
   return { inputResponses, ...(requestState === undefined ? {} : { requestState }) };

@@ -48,7 +48,7 @@ async function probeBubblewrap(places: readonly string[], run: Run): Promise<San
   if (typeof found !== 'string') return found;
   const version = await readVersion(found, run);
   if (version === undefined || isOlder(version, oldestVersion)) {
-    const reason = `${found} is version ${version ?? 'unknown'}, and ${oldestVersion} is the oldest that will do.`;
+    const reason = `${found} is version ${version ?? 'unknown'}, and ${oldestVersion} is the oldest that works.`;
     return unusable(reason, upgradeCommand());
   }
   const machine: BubblewrapMachine = {

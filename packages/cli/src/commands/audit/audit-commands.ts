@@ -70,13 +70,13 @@ export const auditCommands = [
     run: async (given, context) => (await import('./audit-consistency.ts')).proveAuditConsistency(given, context),
   }),
   command('publish', {
-    help: 'take the newest checkpoint out of this machine, so that a rewritten log shows',
+    help: 'copy the newest checkpoint to another place, so that a rewritten log can be detected',
     options: {
       witness: list('key@url', 'ask this witness to cosign'),
       file: file('file', 'write it into a file, such as one on another disk'),
       git: file('folder', 'commit it in this git repository, and push when it has a remote'),
       webhook: text('url', 'post it there'),
-      every: count('go on, and look for a new one every so many seconds'),
+      every: count('keep running, and look for a new one every so many seconds'),
     },
     run: async (given, context) => (await import('./audit-publish.ts')).publishAudit(given, context),
   }),

@@ -19,7 +19,7 @@ const describeSubject = ({ subject }: Pick<InJson<Erasure>, 'subject'>): string 
 /** Forgetting for good, and moving what is old out of the database. */
 export const erasureCommands = [
   operatorCommand('erase', {
-    help: 'erase what calls asked for and got, after 24 hours; the log still verifies',
+    help: 'erase the content of calls after 24 hours; the log still verifies',
     options: {
       agent: text('name', 'the calls of this agent'),
       person: text('name', 'the calls that this person made'),
@@ -88,7 +88,7 @@ come \`audit cancel-erasure\` takes it back. Records of the administration are n
       terminal.print(`Cancelled: nothing of ${describeSubject(erasure)} is erased.`),
   }),
   operatorCommand('retention', {
-    help: 'show how long the rules have payloads kept',
+    help: 'show how long payloads are kept',
     tool: 'audit.retention',
     print: ({ keepPayloadDays, effectiveAtMs, lastErasure }: InJson<RetentionReport>, { terminal }) => {
       if (keepPayloadDays === undefined) {
@@ -108,7 +108,7 @@ come \`audit cancel-erasure\` takes it back. Records of the administration are n
   }),
   operatorCommand('archive', {
     help: 'move the payloads of old records into files that can still be verified and searched',
-    options: { before: required(parsed('date', 'of records from before this', parseMoment)), ...agree },
+    options: { before: required(parsed('date', 'records from before this date', parseMoment)), ...agree },
     tool: 'audit.archive',
     input: ({ before }) => ({ before_ms: before }),
     print: ({ records, files, folder, compacted }: InJson<ArchivedPayloads>, { terminal }) => {

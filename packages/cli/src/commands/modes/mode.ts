@@ -27,7 +27,7 @@ export const modeCommands = [
   operatorCommand('set', {
     help: 'change the mode; LOCKDOWN stops running calls that change something',
     arguments: { mode: word('mode') },
-    options: { cause: required(text('text', 'why; it stands in the log')) },
+    options: { cause: required(text('text', 'why; it is kept in the log')) },
     tool: 'mode.set',
     input: ({ mode, cause }) => ({ mode: mode.toUpperCase(), cause }),
     print: ({ from, to }: InJson<ModeChange>, { terminal }) =>

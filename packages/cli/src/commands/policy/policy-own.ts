@@ -39,7 +39,7 @@ export const initCommand = operatorCommand('init', {
 
 /** A rule for a call that was denied, or that people are asked about each time. */
 export const allowCommand = command('allow', {
-  help: 'draft the narrowest rule that would have let a denied call, or one that asked, through; show what it changes, ask, and apply it',
+  help: 'draft the narrowest rule that allows a call which was denied or which asked; show what it changes, ask, and apply it',
   arguments: { call: word('call-id') },
   options: {
     widen: withDefault(

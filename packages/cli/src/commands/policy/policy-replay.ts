@@ -33,7 +33,7 @@ export const replayCommand = operatorCommand('replay', {
 
 /** What the rules that are only tried out would have done. */
 export const shadowCommand = operatorCommand('shadow', {
-  help: 'count what rules that are only tried out would have done to recorded calls',
+  help: 'count what shadow rules would have done to recorded calls',
   options: spanOptions,
   tool: 'policy.shadow',
   print: ({ rules, span }: InJson<PolicyShadow>, { terminal, commandName }) => {

@@ -9,7 +9,7 @@ import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
 /** Cases that a project keeps beside its rules: each says what is expected of one call. */
 export const testCommand = operatorCommand('test', {
-  help: 'check a file of cases: what is expected of which call',
+  help: 'check a file of cases: which calls the rules should allow, ask about or deny',
   arguments: { file: word('file', { completes: 'files' }) },
   options: { files: flag('use the files as they are now, not the rules in force') },
   tool: 'policy.test',

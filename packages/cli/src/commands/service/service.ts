@@ -22,7 +22,7 @@ const restriction = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 /** A gate that is there after a reboot. */
 export const serviceCommands = [
   command('install', {
-    help: 'run the daemon as a service of yours; or, as root, separated from everyone, under a user of its own',
+    help: 'run the daemon as your service or, with --separated and as root, under its own user',
     options: {
       separated: flag('as a system service under its own user, whose files no agent can reach (needs root)'),
       workspace: file('folder', 'where it works (default: this folder; separated: a folder of its own)'),
@@ -71,7 +71,7 @@ export const serviceCommands = [
     },
   }),
   command('uninstall', {
-    help: 'stop the service and remove it; what it kept stays',
+    help: 'stop the service and remove it; its data stays',
     options: { separated: flag('the one under its own user (needs root)'), yes: flag('do not ask') },
     run: async ({ separated = false, yes = false }, context) => {
       const plan = choosePlan({ separated, workspace: undefined, agents: [] }, context);
@@ -106,7 +106,7 @@ export const serviceCommands = [
     },
   }),
   command('logs', {
-    help: 'show what the service manager kept of its output',
+    help: 'show the output that the service manager kept',
     options: { follow: flag('keep showing new lines', { short: 'f' }) },
     run: ({ follow = false }) => run(requireManager().logs(follow)),
   }),

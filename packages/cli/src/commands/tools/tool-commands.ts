@@ -34,7 +34,7 @@ export const invokeOptions = {
   requestId: text('id', 'an id of your own, echoed in the answer'),
   taskId: text('id', 'kept in the record and the answer'),
   correlationId: text('id', 'kept in the record and the answer'),
-  wait: optionalCount('seconds', 'wait for a person to decide, where one has to; without a number, up to 10 minutes'),
+  wait: optionalCount('seconds', 'wait if a person has to decide; without a number, up to 10 minutes'),
   yes: flag('agree to the call without being asked, for scripts (operators only)'),
   confirmToken: text('token', 'consent that was given beforehand, or for a plan'),
   trace: text('trace-id', 'make the call in this trace; a confirm token names its own'),
@@ -71,7 +71,7 @@ export const installOptions = {
 /** Calling tools, writing them, and taking them in. */
 export const toolCommands = [
   command('list', {
-    help: 'list the tools that exist in the present mode',
+    help: 'list the tools of the present mode',
     options: listOptions,
     run: async (given, context) => (await import('./tool-list.ts')).listTools(given, context),
   }),
@@ -81,14 +81,14 @@ export const toolCommands = [
     run: async (given, context) => (await import('./tool-show.ts')).showTool(given.name, context),
   }),
   command('invoke', {
-    help: 'call a tool; a value that reads as JSON is JSON, unless the tool expects text there',
+    help: 'call a tool; a value that is valid JSON is sent as JSON, unless the tool expects text',
     arguments: { ...name, pairs },
     options: invokeOptions,
     run: async ({ name: tool, pairs: given, ...options }, context) =>
       (await import('./tool-invoke.ts')).invokeTool(tool, given, options, context),
   }),
   command('export', {
-    help: 'print the tools of a session as a language model or an MCP client takes them',
+    help: 'print the tools of a session in the form that a language model or an MCP client takes',
     options: exportOptions,
     run: async (given, context) => (await import('./tool-export.ts')).exportTools(given, context),
   }),

@@ -28,7 +28,7 @@ const rulesStates: Readonly<Record<string, string>> = {
 };
 
 const folder = { folder: word('folder', { completes: 'files' }) };
-const yes = { yes: flag('ask nothing') };
+const yes = { yes: flag('do not ask') };
 
 /** Folders are given as people stand: relative to where they are. */
 const pathOf = (given: { readonly folder: string }, { config }: CommandContext) => ({
@@ -67,7 +67,7 @@ export const workspaceCommands = [
     run: acceptProjectRules,
   }),
   operatorCommand('remove', {
-    help: 'take an accepted folder back, and end the sessions that work in it',
+    help: 'stop accepting a folder, and end the sessions that work in it',
     arguments: folder,
     tool: 'workspaces.remove',
     input: pathOf,

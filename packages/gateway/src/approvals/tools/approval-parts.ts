@@ -71,9 +71,7 @@ export const limitProperty: JsonObject = {
 export function requireOffice(mayDecide: MayDecide, person: Session, about: Decidable): void {
   const reason = mayDecide(person, about);
   if (reason === undefined) return;
-  throw new ToolRefused(
-    refuse('RULE_DENIES', 'approver', reason, { remedy: 'Somebody else who may decide has to do it.' }),
-  );
+  throw new ToolRefused(refuse('RULE_DENIES', 'approver', reason, { remedy: 'Ask somebody else who may decide.' }));
 }
 
 /**
@@ -112,7 +110,7 @@ export function requireApprover(
   const role = routeApproval(session, highest);
   if (role !== undefined) return role;
   throw new ToolRefused(
-    refuse('NO_APPROVER', 'approver', 'Nobody is there who could decide.', {
+    refuse('NO_APPROVER', 'approver', 'Nobody can decide about it.', {
       forOperators: 'Name a senior for the agent, or a director.',
     }),
   );

@@ -49,7 +49,10 @@ export function approvePlan(parts: ApprovalToolParts) {
       const all = plan.steps.map((_, index) => index);
       const unknown = steps?.find((index) => !all.includes(index));
       if (unknown !== undefined) {
-        throw new ToolFailure('INVALID_ARGUMENTS', `The plan has the steps 0 to ${all.length - 1}, and no ${unknown}.`);
+        throw new ToolFailure(
+          'INVALID_ARGUMENTS',
+          `The plan has the steps 0 to ${all.length - 1}, but no step ${unknown}.`,
+        );
       }
       const approvedSteps = steps === undefined ? all : steps.toSorted((a, b) => a - b);
       requireSeen(parts, session, plan, (step) => approvedSteps.includes(step));

@@ -112,7 +112,7 @@ export function reveal(
 ): InJson<RevealedSecret>[] {
   const chosen = choose(view, args);
   if (view.status !== 'pending') {
-    throw new ToolFailure('NOT_FOUND', 'It is decided: what was masked in it is not kept any longer.');
+    throw new ToolFailure('NOT_FOUND', 'It was decided, so its masked text is no longer kept.');
   }
   const values = unmasked.find(view.subject);
   if (values === undefined) {

@@ -108,7 +108,7 @@ export function runCommand(
   const folders = [...grants.read, ...grants.write];
   if (!folders.some((path) => isWithin(path, folder))) {
     throw new ToolRefused(
-      refuse('NO_RULE_ALLOWS', 'cwd', 'The folder is in none of those that the rules let the program see.', {
+      refuse('NO_RULE_ALLOWS', 'cwd', 'The rules do not let the program see this folder.', {
         forOperators: 'Grant the folder under read in the rule.',
       }),
     );

@@ -164,7 +164,7 @@ async function cancel(): Promise<void> {
 
 function describeFailure(error: unknown): PostgresReport {
   if (error instanceof TooMuchReach) {
-    const message = 'The account of this database may do more than the gate can keep in bounds.';
+    const message = 'The database account has more rights than the gate can control.';
     return { kind: 'failure', message, isUnsure: false, isConnected, remedy: error.message };
   }
   const {

@@ -24,7 +24,7 @@ export function findApplication(name: string, lists: readonly string[] = folders
   const entry = parseEntry(text);
   const [program, ...words] = splitCommand(entry.get('Exec') ?? '');
   if (entry.get('Type') !== 'Application' || program === undefined) {
-    throw new ToolFailure('NOT_FOUND', `${name} is no application that can be started.`);
+    throw new ToolFailure('NOT_FOUND', `${name} is not an application that can be started.`);
   }
   if (entry.get('Terminal') === 'true') {
     throw new ToolFailure('EXECUTION_ERROR', `${name} runs in a terminal, which apps.open does not open.`);
@@ -39,7 +39,7 @@ function readEntry(name: string, lists: readonly string[]): string | undefined {
       const { uid, mode, size } = statSync(file);
       const isSafe = lstatSync(file).isFile() && uid === 0 && (mode & writableByOthers) === 0 && size <= mostBytes;
       if (isSafe) return readFileSync(file, 'utf8');
-      throw new ToolFailure('EXECUTION_ERROR', `${file} can be changed by others than the administrator.`);
+      throw new ToolFailure('EXECUTION_ERROR', `Users other than the administrator can change ${file}.`);
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
     }

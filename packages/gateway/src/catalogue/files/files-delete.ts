@@ -55,7 +55,7 @@ export const filesDelete = defineFileTool({
   claim: (args, session) => {
     const { path } = parsePath(args.path, session.workingDirectory);
     if (isWithin(path, session.workingDirectory)) {
-      const message = 'The working directory, and what it lies in, cannot be deleted.';
+      const message = 'The working directory and the folders around it cannot be deleted.';
       throw new ToolRefused(refuse('UNSAFE_PATH', 'working-directory', message));
     }
     return { paths: [{ path, access: 'write' }] };

@@ -55,7 +55,7 @@ export class GitFailed extends Error {
 export class TooMuchToLookAt extends ToolRefused {
   constructor() {
     super(
-      refuse('UNSAFE_PATH', 'git-entries', 'There is too much in it to look at all of it.', {
+      refuse('UNSAFE_PATH', 'git-entries', 'It holds too much to check all of it.', {
         remedy: 'Ask for fewer commits or paths.',
       }),
     );

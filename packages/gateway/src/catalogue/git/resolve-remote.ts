@@ -46,7 +46,7 @@ export function reachAddress(address: string, way: 'fetch' | 'push', base: strin
   const path = pathOf(address);
   if (path === undefined) {
     throw new ToolRefused(
-      refuse('NO_RULE_ALLOWS', 'git-transport', 'The remote is reached neither by https nor in a folder.', {
+      refuse('NO_RULE_ALLOWS', 'git-transport', 'The remote is neither an https address nor a folder.', {
         remedy: 'Give the remote an https address.',
       }),
     );
@@ -93,7 +93,7 @@ function reachFolder(path: string, access: Access, context: ToolContext): Reach 
   // What does not exist is answered like what may not be looked at.
   if (real === undefined || context.paths.judge(real, access) !== undefined) {
     throw new ToolRefused(
-      refuse('NO_RULE_ALLOWS', 'git-remote', 'The remote lies in a folder that the rules do not allow.'),
+      refuse('NO_RULE_ALLOWS', 'git-remote', 'The remote is in a folder that the rules do not allow.'),
     );
   }
   // Files of a folder are judged by their paths, and would come to have others.

@@ -69,6 +69,6 @@ function missing(word: string): ToolRefused {
         'works only inside a shell',
         'Give the folder as cwd and variables as env; leave everything else of a shell out.',
       ]
-    : [`is no program in ${programFolders.join(' or ')}`, 'Name the program by its absolute path.'];
+    : [`is not a program in ${programFolders.join(' or ')}`, 'Name the program by its absolute path.'];
   return new ToolRefused(refuse('COMMAND_UNCLEAR', 'command-program', `${JSON.stringify(word)} ${why}.`, { remedy }));
 }

@@ -206,7 +206,7 @@ function chooseFolder(given: Pick<ShellArguments, 'cwd'>, cwd: string, mounts: r
   if (mounts.some(({ target }) => isWithin(target, cwd))) return cwd;
   if (given.cwd === undefined) return anywhere;
   throw new ToolRefused(
-    refuse('NO_RULE_ALLOWS', 'cwd', `${given.cwd} is in none of the folders that the rules let the program see.`, {
+    refuse('NO_RULE_ALLOWS', 'cwd', `The rules do not let the program see ${given.cwd}.`, {
       remedy: 'Run it in another folder.',
       forOperators: 'Run it in another folder, or grant this one in the rule.',
     }),

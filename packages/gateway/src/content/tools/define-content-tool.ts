@@ -47,7 +47,7 @@ export function defineContentTool<Arguments, const Given extends Answers>(
     claim: (args) => {
       const violations = check?.(args) ?? [];
       if (violations.length === 0) return { paths: [] };
-      const message = `The arguments do not fit ${name}: ${violations.map((each) => each.message).join('; ')}.`;
+      const message = `The arguments do not match the schema of ${name}: ${violations.map((each) => each.message).join('; ')}.`;
       throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations }));
     },
     preview: (args) => ({ summary: describe(args), undoable: false }),

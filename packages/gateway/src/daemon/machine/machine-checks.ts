@@ -21,7 +21,7 @@ const comfortableBytes = 1024 * mebibyte;
 
 export function checkNode(version: string): Check {
   if (Number.parseInt(version, 10) >= oldestNode) return { name: 'node', state: 'ok', message: `Node ${version}` };
-  const message = `Node ${version} is too old: ${oldestNode} is the oldest that will do.`;
+  const message = `Node ${version} is too old: ${oldestNode} is the oldest that works.`;
   return { name: 'node', state: 'fail', message, remedy: 'Install a newer Node, or run `npm start` in a checkout.' };
 }
 
@@ -145,7 +145,9 @@ function checkFile(name: string, read: () => unknown): readonly Check[] {
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [{ name, state: 'fail', message: error.message, remedy: 'Correct the file; it counts at once.' }];
+    return [
+      { name, state: 'fail', message: error.message, remedy: 'Correct the file; the change takes effect at once.' },
+    ];
   }
 }
 

@@ -108,7 +108,7 @@ function sayHere(answer: Answer, code: Code): { readonly message?: string; reado
     const forOperators = '`sallyport tool list` shows what there is.';
     return {
       message: `This gate has no ${toolNameOf(answer)}: the capability is not installed.`,
-      remedy: isForOperator(answer) ? forOperators : `ListAvailableTools says what there is. ${advice}`,
+      remedy: isForOperator(answer) ? forOperators : `ListAvailableTools lists the tools. ${advice}`,
     };
   }
   if (code !== 'UNAUTHENTICATED') return {};

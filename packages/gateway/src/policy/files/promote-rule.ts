@@ -16,7 +16,7 @@ export function promoteRule(source: SourceFile, id: string): Uint8Array {
   }
   const shadow = entryOf(rule, 'shadow');
   if (shadow === undefined || scalarOf(shadow) !== true) {
-    throw new ConfigError(`Rule ${id} is not only tried out: it is in force already.`, 'Nothing has to be done.');
+    throw new ConfigError(`Rule ${id} is in force already: it has no shadow to remove.`, 'Nothing has to be done.');
   }
   const { start, end } = shadow;
   return editText(source, (text) => dropLine(text, start) ?? `${text.slice(0, start)}false${text.slice(end)}`);

@@ -134,7 +134,7 @@ function buildGate(toolsOf: ReadonlyMap<string, readonly string[]>, file: string
     acceptsNew: false,
     shadow: false,
     reason: 'None of the roles of this agent has the tool.',
-    remedy: 'Ask for a call of someone whose role has it, or ask the operator for another role.',
+    remedy: 'Ask an agent whose role has it to make the call, or ask the operator for another role.',
     examples: [],
     file,
     line,

@@ -370,7 +370,7 @@ function failClosed(judge: () => Verdict): Verdict {
         code: 'NO_RULE_ALLOWS',
         rule: { id: builtInRules.tooMuch },
         reason: `The call names so many things that rules would have to decide about more than ${mostCombinations} combinations of them.`,
-        remedy: 'Make several calls of it.',
+        remedy: 'Split it into several calls.',
       };
     }
     const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error';

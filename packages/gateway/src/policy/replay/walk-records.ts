@@ -53,7 +53,7 @@ export async function chooseSpan(log: Log, { last, since }: SpanArguments, usual
 function readTime(text: string): number {
   const timeMs = Date.parse(text);
   if (!Number.isNaN(timeMs)) return timeMs;
-  throw new ToolFailure('INVALID_ARGUMENTS', `${text} is no time; write it like 2026-03-01T14:00:00Z.`);
+  throw new ToolFailure('INVALID_ARGUMENTS', `${text} is not a time; write it like 2026-03-01T14:00:00Z.`);
 }
 
 /** Records stand in the order in which they were written, so their times rise, but for a clock that was set back. */

@@ -103,7 +103,7 @@ function claim({ tool, input }: RegisteredTool, { arguments: args, caller, toolN
   const violations = input.check(args);
   if (violations.length > 0) {
     const message = violations.map((violation) => violation.message).join('; ');
-    throw new ToolFailure('INVALID_ARGUMENTS', `The arguments do not fit ${toolName}: ${message}.`);
+    throw new ToolFailure('INVALID_ARGUMENTS', `The arguments do not match the schema of ${toolName}: ${message}.`);
   }
   try {
     return tool.claim(args, caller as Session);

@@ -169,7 +169,7 @@ test('how far back is said in records or in time, and what was left out is told'
   assert.deepEqual(await changedBy({ since: '2026-03-01T10:20:00Z' }), [10, 10, false]);
   assert.deepEqual(await changedBy({ since: '2026-03-01T10:20:00Z', last: 3 }), [3, 3, true]);
   assert.deepEqual(await changedBy({ since: '2027-01-01' }), [0, 0, false]);
-  await assert.rejects(changedBy({ since: 'yesterday' }), /no time/);
+  await assert.rejects(changedBy({ since: 'yesterday' }), /not a time/);
 });
 
 test('roles, teams and permissions of the organisation count, and not those of roles.yaml only', async (t) => {
@@ -415,7 +415,7 @@ test('every gate that a call meets is told in its order, and which of them decid
     [leased.answer.agent, leased.answer.effect, leased.answer.decidedBy?.stage, leased.answer.decidedBy?.code],
     ['bob', 'deny', 'check-lease', 'OUTSIDE_LEASE'],
   );
-  await assert.rejects(explain({ session: 'nobody' }), /no one session/);
+  await assert.rejects(explain({ session: 'nobody' }), /not exactly one session/);
   const operatorsOnly = await explain({ tool: 'policy.status', arguments: {} });
   assert.deepEqual([operatorsOnly.answer.effect, operatorsOnly.answer.decidedBy?.stage], ['deny', 'resolve-tool']);
 });

@@ -120,7 +120,7 @@ function removeTool({ installed, folder }: ProgramToolParts) {
     run: async ({ name, version }, { session }) => {
       const tool = installed.find(name, version);
       if (tool.offer?.origin === 'configured' || tool.offer?.origin === 'pipeline') {
-        const message = `${tool.id} stands in ${tool.offer.file}. Take it out of that file.`;
+        const message = `${tool.id} is defined in ${tool.offer.file}. Remove it from that file.`;
         throw new ToolFailure('EXECUTION_ERROR', message, { category: 'validation_failed' });
       }
       if (tool.offer !== undefined) await removeToolFile(folder, tool.offer.file);
