@@ -171,7 +171,7 @@ describe('the mode of a running gate', () => {
     assert.match(run('mode', 'history').stdout, /NORMAL +ALERT +operator +from the command line/);
     const refused = run('mode', 'set', 'RECOVERY', '--cause', 'no such way');
     assert.equal(refused.status, 3);
-    assert.match(refused.stderr, /ALERT leads to NORMAL or DEGRADED or LOCKDOWN/);
+    assert.match(refused.stderr, /From ALERT it can change to NORMAL or DEGRADED or LOCKDOWN/);
     assert.equal(run('mode', 'set', 'NORMAL', '--cause', 'done').status, 0);
   });
 });
