@@ -65,7 +65,7 @@ const exampleFiles = {
   'node_modules/.bin/tsc': '',
 };
 
-/** Asks a daemon of its own, so that a tool is on the page because a gate has it, whoever built it in. */
+/** Asks a daemon of its own, so that a tool is on the page because a gate has it, no matter who built it in. */
 async function readCatalogue(): Promise<Catalogue> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-catalogue-'));
   const workspace = join(folder, 'work');

@@ -249,7 +249,7 @@ test('a plan is shown and approved in part; a confirm token is issued and revoke
   assert.equal(revoked.status, 0, revoked.stderr);
 });
 
-test('whoever issues a confirm token sees what it is for', async (t) => {
+test('anyone who issues a confirm token sees what it is for', async (t) => {
   writeWorkspaceFile(daemon, 'k.txt');
   const { sessionId: session } = outputOf(await daemon.call('sessions.create', { agent: 'bob' }));
   const terminal = openTerminal(t, [

@@ -68,7 +68,7 @@ test('after a restart what still waits is told again, under the same id', async 
   assert.equal(again.headers['webhook-id'], first.headers['webhook-id']);
 });
 
-test('the desktop of whoever runs the daemon shows what waits, as plain text', async (t) => {
+test('the desktop of the one who runs the daemon shows what waits, as plain text', async (t) => {
   requirement('APPR-4');
   const place = limitApprovals(newPlace(), '{ max_pending: 5 }');
   writeFileSync(join(place.home, 'governance', 'notifications.yaml'), 'version: 1\ndesktop: true\n');

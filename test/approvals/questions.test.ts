@@ -86,7 +86,7 @@ test('what was approved before another rule asks is asked about anew, and agents
   outputOf(await ada.run(print));
 });
 
-test('a card that waited when another rule began to ask does not take in the new question', async () => {
+test('a card that waited when another rule began to ask does not cover the new question', async () => {
   const ada = await newAda();
   const print = { argv: ['printf', 'two'] };
   const earlier = await waiting(await ada.run(print));
@@ -123,7 +123,7 @@ test('a standing approval of a command is for what it reads, its variables and h
   }
 });
 
-test('whoever decides approves as many runs as they saw, and an agent one', async () => {
+test('anyone who decides approves as many runs as they saw, and an agent one', async () => {
   const ada = await newAda();
   const print = { argv: ['printf', 'four'] };
   const seen = await waiting(await ada.run(print, { requestId: '1' }));

@@ -50,7 +50,7 @@ function filesBelow(folder: string): string[] {
     .filter((file) => statSync(file).isFile());
 }
 
-test('a secret is masked with its length and name, and whoever decides can look at it, on record, which holds nothing of it', async () => {
+test('a secret is masked with its length and name, and anyone who decides can look at it, on record, which holds nothing of it', async () => {
   requirement('APPR-2', 'AUD-4');
   const taskId = await ask();
   const shown = (await desk.show(taskId)) as unknown as { effect: string; masked: readonly Masked[] };

@@ -106,7 +106,7 @@ for (const [what, change, problem] of [
   });
 }
 
-test('the key of another log, a witness that did not sign and a file that is none are said to be so', async () => {
+test('the key of another log, a witness that did not sign and a file that is not one are said to be so', async () => {
   const other = makeLog();
   assert.match((await judge(text, { key: other.verifier })).said, /not signed by the key/);
   assert.match((await judge(text, { key: log.verifier, witness: other.witness })).said, /has not cosigned/);

@@ -104,7 +104,7 @@ test('a word that very many calls have is found in all of them', async () => {
   for (let n = 0; n < 11; n += 1) {
     await Promise.all(Array.from({ length: 100 }, (_, at) => list(100 * n + at)));
   }
-  // Of so many the index takes in a part for each question.
+  // Of so many the index adds a part for each question.
   for (let known = await ask(''); known.indexedSize !== known.logSize;) known = await ask('');
   assert.equal((await askAll('agent:busy false', 200)).length, 1100, 'more than is looked at in one go');
   assert.equal((await askAll('agent:busy kind:call', 200)).length, 1100);

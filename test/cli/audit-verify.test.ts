@@ -121,7 +121,7 @@ test('the public key can come from outside, and another key proves nothing', (t)
   assert.notEqual(runSallyport(place, ['audit', 'verify', '--key', foreign]).status, 0);
 });
 
-test('whoever may not read the signing key still verifies what is signed', (t) => {
+test('anyone who may not read the signing key still verifies what is signed', (t) => {
   const place = copyPlace(t);
   rmSync(join(place.home, 'keys', 'audit.key'));
   assert.equal(verify(place).exitCode, 0);

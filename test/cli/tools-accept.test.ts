@@ -73,7 +73,7 @@ test('a new tool is shown with what it says and asks for, and runs once the pers
   assert.equal(listed('greet')?.status, 'ready');
 });
 
-test('a changed tool shows the difference; whoever says no has changed nothing', async (t) => {
+test('a changed tool shows the difference; anyone who says no has changed nothing', async (t) => {
   requirement('UI-1');
   writeProgram(daemon.place, 'turn.sh', shellProgram('turn', `echo '{}'`));
   assert.equal(run('tool', 'accept', 'turn', '--yes').status, 0);
@@ -151,7 +151,7 @@ test('a tool whose file is gone is listed as missing; removing it forgets it', a
   assert.ok(!existsSync(kept));
 });
 
-test('what lies in the folder and is no tool is told with the reason', () => {
+test('what is in the folder and is no tool is told with the reason', () => {
   writeProgram(daemon.place, 'Not A Tool', '#!/bin/sh\n');
   standingOf('greet');
   assert.match(

@@ -96,7 +96,7 @@ test("the project's own linter is found and run, and its problems have file, lin
   await assert.rejects(workspace.use(codeLint(), { linter: 'ruff' }), endsWith('INVALID_ARGUMENTS'));
 });
 
-test('nobody learns from an answer what lies in a folder that the rules close', async () => {
+test('nobody learns from an answer what is in a folder that the rules close', async () => {
   using workspace = openWorkspace();
   writeFileSync(join(workspace.outside, 'pyproject.toml'), '');
   symlinkSync(workspace.outside, workspace.at('link'));

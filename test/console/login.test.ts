@@ -47,7 +47,7 @@ describe('the link to the console', () => {
     await visit.close();
   });
 
-  it('works once, whoever was first', async () => {
+  it('works once, no matter who was first', async () => {
     const link = await makeLink(daemon);
     const first = await browser.visit();
     await first.page.goto(link);
@@ -58,7 +58,7 @@ describe('the link to the console', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('is not used up by whoever only fetches the address, such as a preview', async () => {
+  it('is not used up by the one who only fetches the address, such as a preview', async () => {
     const link = await makeLink(daemon);
     assert.equal((await askConsole(daemon, '/')).status, 200);
     assert.equal((await logIn(codeOf(link))).status, 200);

@@ -457,7 +457,7 @@ describe('every page', () => {
     await visit.page.getByRole('button', { name: 'Close' }).click();
   });
 
-  it('has no barrier either for whoever is not logged in', async (test) => {
+  it('has no barrier either for the one who is not logged in', async (test) => {
     const stranger = await browser.visit();
     test.after(() => stranger.close());
     await stranger.page.goto(daemon.address);

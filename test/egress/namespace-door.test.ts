@@ -97,7 +97,7 @@ test(
   },
 );
 
-test('the helper ends when whoever started it is killed', { skip }, async (t) => {
+test('the helper ends when the process that started it is killed', { skip }, async (t) => {
   const { inside } = await startSandbox(t);
   const args = [holdDoor, String(inside.pid), String(inside.networkNamespace)];
   const holder = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -73,7 +73,7 @@ describe('a damaged file is named, with what to do', () => {
     });
   }
 
-  test('a page of the database that was zeroed, wherever it is, and a database that is none', async () => {
+  test('a page of the database that was zeroed, wherever it is, and a database that is not one', async () => {
     const pages = statSync(at('sallyport.db')).size / 4096;
     for (const page of [0, 2, Math.floor(pages / 2), pages - 1]) {
       await onCopy(place, async () => {

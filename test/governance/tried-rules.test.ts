@@ -65,7 +65,7 @@ describe('rules that are only tried out, at the command line', () => {
     assert.match(run('policy', 'shadow', '--since', 'yesterday').stderr, /It must be like 30m/);
   });
 
-  it('the folder of other rules is read by whoever replays, and what would change is a table', () => {
+  it('the folder of other rules is read by the one who replays, and what would change is a table', () => {
     requirement('MODE-7');
     const folder = join(daemon.place.folder, 'next');
     mkdirSync(folder);

@@ -147,7 +147,7 @@ it('whom a call claims to speak for reaches the gate, which knows who calls', as
   );
 });
 
-it('a caller who is not known is the business of the gate, whoever it claims to be', async (test) => {
+it('a caller who is not known is the business of the gate, whatever it claims to be', async (test) => {
   const nobody = refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.');
   const { ask, submitted } = await openRoutes(test, async (call) => refused(nobody, 'open-session', call));
   for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'Basic YTpi' }]) {

@@ -104,7 +104,7 @@ test('a pipeline waits no longer than it may take, and names the task that nobod
   assert.ok((await call('three')).success);
 });
 
-test('whoever goes away while a step waits takes the pipeline along', async () => {
+test('anyone who goes away while a step waits takes the pipeline along', async () => {
   const client = createClient({ address: daemon.address, token });
   const cancel = new AbortController();
   const running = client.callTool('env.write', { line: 'four' }, { signal: cancel.signal }).catch(() => 'gone');

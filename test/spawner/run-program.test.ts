@@ -145,7 +145,7 @@ test('a consumer that never answers does not hold up an abort', async () => {
   assert.deepEqual((await running).how, { kind: 'aborted' });
 });
 
-test('a consumer that fails ends the program and hears of its own failure', async () => {
+test('a consumer that fails ends the program and is told of its own failure', async () => {
   const seconds = uniqueSeconds();
   const running = finish(client, shell(`echo one; sleep ${seconds}`), {
     onStdout: () => Promise.reject(new Error('no room')),

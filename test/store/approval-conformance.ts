@@ -89,7 +89,7 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     assert.equal((await store().findApproval(id))?.status, 'used');
   });
 
-  test('a task is decided once, by whoever saw the effect that it shows, and in time', async () => {
+  test('a task is decided once, by the one who saw the effect that it shows, and in time', async () => {
     const session = await newSession();
     const { id } = await store().openApproval(taskOf(session));
     assert.equal(await decide(id, true, { effectSha256: 'other' }), undefined);

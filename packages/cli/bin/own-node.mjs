@@ -23,7 +23,7 @@ export function findOwnNode(platform = process.platform, arch = process.arch) {
 /** Goes on with this command on another Node, and ends as it does. */
 export function continueOn(node) {
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
-  // A terminal tells the whole group, so the daemon may hear of one Ctrl-C twice; it counts them as one.
+  // A terminal tells the whole group, so one Ctrl-C may reach the daemon twice; it counts them as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`${node} does not run: ${error.message}`);

@@ -6,7 +6,7 @@ import type { StoredCheckpoint } from './record.ts';
 
 interface SignedCheckpoint extends Checkpoint {
   readonly note: string;
-  /** From outside the store, where whoever changed the store could not reach it. */
+  /** From outside the store, out of reach of the one who changed the store. */
   readonly remembered: boolean;
 }
 

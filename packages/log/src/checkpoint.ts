@@ -38,7 +38,7 @@ export interface Signer extends Verifier {
   readonly verifier: string;
 }
 
-/** `privateKey` is a secret: whoever has it can rewrite the log. Keep it readable by the gate alone. */
+/** `privateKey` is a secret: anyone who has it can rewrite the log. Keep it readable by the gate alone. */
 export function createSigningKey(
   name: string,
   type: KeyType = keyTypes.note,

@@ -29,7 +29,7 @@ export interface Program {
 
 /** A file or folder of the machine that the program sees. */
 export interface Mount {
-  /** Absolute, canonical, not a link. What lies there when the program starts is what it gets. */
+  /** Absolute, canonical, not a link. What is there when the program starts is what it gets. */
   readonly source: string;
   /** Where the program sees it. */
   readonly target: string;

@@ -101,7 +101,7 @@ export async function answerProcess<Input extends JsonObject, Output extends Jso
   }
 }
 
-/** In one piece: whoever reads it acts when it is whole. */
+/** In one piece: anyone who reads it acts when it is whole. */
 function frameAnswer(answer: string, sign: string | undefined): string {
   return sign === undefined ? answer : `\u001e${sign} ${Buffer.byteLength(answer)}\n${answer}`;
 }

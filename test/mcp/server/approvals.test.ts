@@ -166,7 +166,7 @@ for (const kind of peerKinds) {
   });
 }
 
-test('a link that the person declines to open leaves the call waiting for whoever decides', async (t) => {
+test('a link that the person declines to open leaves the call waiting for the one who decides', async (t) => {
   const { file, args } = newFile();
   const peer = await connect(t, 'v2', { answerLink: () => Promise.resolve('decline') });
   const pending = await peer.call('files_delete', args);

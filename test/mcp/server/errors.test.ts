@@ -31,7 +31,7 @@ async function post(body: string, headers: Readonly<Record<string, string>> = {}
 
 const ask = (method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
-test('no error of MCP quotes a secret that the client sent, whoever words it', async () => {
+test('no error of MCP quotes a secret that the client sent, no matter who words it', async () => {
   requirement('AUD-4');
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -161,7 +161,7 @@ test('an authorization server that is out of order loses no login', async (conte
   assert.equal(textOf(await world.call('web.echo')), 'done');
 });
 
-test('only the answer to the own question counts, whoever sends browsers to the gate', async (context) => {
+test('only the answer to the own question counts, no matter who sends browsers to the gate', async (context) => {
   const { server, world, logIn } = await open(context);
   await logIn(async (page) => {
     const back = new URL(page.searchParams.get('redirect_uri') ?? '');

@@ -218,7 +218,7 @@ test('a server is told that it may ask for what its file names, and gets nothing
   assert.equal(world.requests.filter(({ decision }) => decision === 'refused').length, 3);
 });
 
-test('a server hears of the folders that its file shows it, if a rule lets it', async (context) => {
+test('a server is told of the folders that its file shows it, if a rule lets it', async (context) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-roots-')));
   context.after(() => rmSync(folder, { recursive: true }));
   // Programs of a daemon that runs as root belong to another user.

@@ -8,7 +8,7 @@ interface Parameter {
   readonly default?: unknown;
 }
 
-/** What a tool takes, one line an argument. Everything in it may have been chosen by whoever wrote the tool. */
+/** What a tool takes, one line an argument. Everything in it may have been chosen by the one who wrote the tool. */
 export function Parameters({ schemaJson, name }: { readonly schemaJson: string; readonly name: string }) {
   const schema = readJson(schemaJson) as { readonly properties?: unknown; readonly required?: unknown } | null;
   const properties = typeof schema === 'object' ? (schema?.properties ?? {}) : {};

@@ -7,7 +7,7 @@ import type { Target } from './http-transport.ts';
 import { GateError } from './transport.ts';
 
 const contentType = 'application/connect+json';
-/** Fewer than the gate takes, so that it always hears of a call that is cancelled. */
+/** Fewer than the gate takes, so that it is always told when a call is cancelled. */
 const mostOpen = 128;
 /** After so long without a call the stream gives its place at the gate back. */
 const idleMs = 10_000;

@@ -59,7 +59,7 @@ export interface Received {
   readonly violations?: readonly Violation[] | undefined;
   /** Aborts when the caller cancels or goes away. */
   readonly signal: AbortSignal;
-  /** Hears how the work goes on, already without secrets. Absent: the caller did not ask. */
+  /** Is told how the work goes on, already without secrets. Absent: the caller did not ask. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Asks the caller on behalf of the tool, without secrets. Absent: the caller answers no questions. */
   readonly askCaller?: AskCaller | undefined;

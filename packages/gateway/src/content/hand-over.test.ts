@@ -35,7 +35,7 @@ test('a write waits until the reader is done with the item', async () => {
   assert.equal((await items.next()).done, true);
 });
 
-test('a reader who leaves is told to whoever writes, now and later', async () => {
+test('a reader who leaves is told to the one who writes, now and later', async () => {
   const items = new HandOver<string>();
   const taken = items.write('a', never);
   await items.next();

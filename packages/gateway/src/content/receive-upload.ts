@@ -17,7 +17,7 @@ export interface Upload {
   /** Where the source begins. Only with `hash`, and not beyond what an earlier attempt left. Absent: at the start. */
   readonly offset?: number;
   readonly signal: AbortSignal;
-  /** Hears how many bytes there are so far. */
+  /** Is told how many bytes there are so far. */
   readonly onReceived?: (bytes: number) => void;
 }
 

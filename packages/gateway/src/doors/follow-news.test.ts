@@ -55,7 +55,7 @@ test('what is pending comes first and once, then what happens', async () => {
   assert.deepEqual([await ended, isStopped()], [undefined, true]);
 });
 
-test('whoever may not hear it any more hears nothing more', async () => {
+test('a listener who may not know it any more is told nothing more', async () => {
   const { news, tell, refuse, isStopped } = follow([{ kind: 'pending', id: 'a' }]);
   await news.next();
   refuse(new Error('not you'));

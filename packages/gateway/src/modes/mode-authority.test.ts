@@ -46,7 +46,7 @@ test('the mode takes these ways and no other, and only people end LOCKDOWN and R
   }
 });
 
-test('a change is in the log and the history before anyone hears of it', async (t) => {
+test('a change is in the log and the history before anyone is told of it', async (t) => {
   requirement('MODE-1');
   const store = await openTestStore(t);
   const authority = new ModeAuthority(store, () => 1234);

@@ -51,7 +51,7 @@ test('what is said holds for whom and what it names, and for nobody and nothing 
   assert.equal(answer([say('organisation', 'granted')], 'bob'), 'granted');
 });
 
-test('the rules hear of role and team', () => {
+test('the rules know the role and the team', () => {
   const check = checkMember(organisationOf(), 'ada', 'files.read');
   assert.deepEqual(check, { allowed: true, membership: { roles: ['worker'], teams: ['web'] } });
   assert.deepEqual(checkMember(organisationOf(), 'bob', 'files.read'), { allowed: true, membership: {} });

@@ -30,7 +30,7 @@ function officesOf({ profile = 'team', members = [], active = ['operator', 'sue'
   });
 }
 
-test('under the profile personal whoever runs the gate decides about every agent', () => {
+test('under the profile personal the person who runs the gate decides about every agent', () => {
   const offices = officesOf({ profile: 'personal' });
   assert.ok(offices.isDirector(person('operator')));
   assert.ok(offices.isSenior(person('anyone'), 'ada'));

@@ -16,7 +16,7 @@ function misnestedOf(...chains: readonly string[]): readonly string[] {
   return findMisnested(pipelines).map(({ description }) => description.name);
 }
 
-test('what comes back to itself is found, however long the way, and whoever leads there', () => {
+test('what comes back to itself is found, however long the way, no matter who leads there', () => {
   assert.deepEqual(misnestedOf('a: a'), ['a']);
   assert.deepEqual(misnestedOf('a: files.read b', 'b: c', 'c: a', 'd: files.read a', 'e: files.read'), [
     ...['a', 'b', 'c', 'd'],

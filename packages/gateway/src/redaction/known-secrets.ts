@@ -98,7 +98,7 @@ export class KnownSecrets {
 
   /**
    * Forms share pieces, and each has anchors of its own. So one that goes on where another ended may be found only by an
-   * anchor within what is covered; those that tell of it stand near the edges, and what lies between them is passed over.
+   * anchor within what is covered; those that tell of it stand near the edges, and what is between them is passed over.
    */
   #placeAfter(at: number, covered: Span | undefined): number {
     if (covered === undefined || at + 1 < covered.start + this.#widest - shortestSecret) return at + 1;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
 import { compareVersions } from './compare-versions.ts';
 
-test('versions are ordered as Semantic Versioning says, and what is none comes first', () => {
+test('versions are ordered as Semantic Versioning says, and what is not one comes first', () => {
   requirement('DEF-7');
   const ordered = [
     'latest',

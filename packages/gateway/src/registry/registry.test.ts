@@ -98,7 +98,7 @@ test('warming up survives a schema that does not compile, and only its own tool 
   await registry.warmUp(AbortSignal.abort());
 });
 
-test('a source replaces its own tools and no others, and whoever listens hears of it', () => {
+test('a source replaces its own tools and no others, and anyone who listens is told of it', () => {
   requirement('DEF-3');
   const registry = registryOf(read);
   let changes = 0;

@@ -65,7 +65,7 @@ test('nothing that is recorded or shown holds the value', async (t) => {
   assert.match((await find('remove').tool.preview({ name: 'A' }, context)).detail, /cannot be brought back/);
 });
 
-test('values too short to be kept out of texts, and names that are none, are refused', async (t) => {
+test('values too short to be kept out of texts, and names that are not valid, are refused', async (t) => {
   const { find } = await openTools(t);
   for (const [args, field, rule] of [
     [{ name: 'A', value: 'short12' }, 'value', 'min_length'],

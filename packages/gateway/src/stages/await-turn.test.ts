@@ -54,7 +54,7 @@ test('when the queue is full the call is refused and may come back', async () =>
   await Promise.all(waiting);
 });
 
-test('whoever runs the gate does not queue behind the calls of agents', async () => {
+test('the person who runs the gate does not queue behind the calls of agents', async () => {
   const turnstile = new Turnstile(() => ({ maxRunning: 0, maxRunningPerSession: 0 }));
   const tool = toolOf({ audience: 'operator' });
   const taken = await runStage(awaitTurn(only(turnstile)), { ...callOf(), session: sessionOf(), tool }, clock);

@@ -117,7 +117,7 @@ test('sessions, arguments and tools are counted apart; people are not counted', 
   assert.equal(await countAnswers(call, { principal: 'operator' }), 20);
 });
 
-test('what lies further back than the window is forgotten', async () => {
+test('what is further back than the window is forgotten', async () => {
   const { call, wait } = openLoop();
   for (let times = 0; times < 4; times++) await call(change);
   assert.ok('refused' in (await call(change)));

@@ -99,7 +99,7 @@ test('a lease that ended or expired covers nothing any more', () => {
   assertPassed(check(leased({ expiresAtMs: nowMs + 1 })));
 });
 
-test('a path cannot write into the terminal of whoever reads the refusal', () => {
+test('a path cannot write into the terminal of the one who reads the refusal', () => {
   const refusal = check(leased({ paths: ['/work'] }), 'files.read', pathOf(`/a\u001b[2J\n${'x'.repeat(4000)}`));
   assert.ok('code' in refusal);
   for (const text of [refusal.message, refusal.remedy ?? '']) {

@@ -26,7 +26,7 @@ export function parseTracestate(tracestate = ''): string | undefined {
 }
 
 /**
- * The span of a call: the last half of its id, 62 bits of which are random. So whoever has the one finds the other, and
+ * The span of a call: the last half of its id, 62 bits of which are random. So anyone who has the one finds the other, and
  * no call pays for an id of its own.
  */
 export function spanIdOf(callId: string): string {

@@ -11,7 +11,7 @@ export interface TrashParts {
 }
 
 /**
- * Forgets changes that are older than they are kept, and removes what lies in the trash for none of the others. What it is
+ * Forgets changes that are older than they are kept, and removes what is in the trash for none of the others. What it is
  * known by goes first: a crash in between leaves a file that nobody knows, which the next collection finds. What nobody
  * knows is kept as long: it may be of a call that is about to write it down, or of an earlier version.
  */

@@ -34,7 +34,7 @@ export class PackageStore {
   constructor(folder: string) {
     this.#folder = folder;
     this.#store = ToolStore.open(folder);
-    // Told to whoever asks for a package.
+    // Told to the one who asks for a package.
     this.#store.catch(() => undefined);
   }
 

@@ -53,7 +53,7 @@ test('a server that writes without end fills neither the disk nor the memory', a
   assert.ok(bytes.length === 2 && bytes.every((size) => size < 300 * 1024), bytes.join());
 });
 
-test('whoever waits hears of the next line, or of the end of their patience', async (context) => {
+test('anyone who waits is told of the next line, or of the end of their patience', async (context) => {
   const { logs } = open(context);
   const log = logs.open('demo');
   const waiting = logs.wait('demo', 1, never);

@@ -38,7 +38,7 @@ const unreadStatus: Readonly<Record<string, number>> = {
 };
 
 /**
- * An HTTP proxy for one call: whoever reaches it has the rights of that call and no others. Each request is checked,
+ * An HTTP proxy for one call: anyone who reaches it has the rights of that call and no others. Each request is checked,
  * resolved and dialled by itself, so nothing that was true for one is assumed for the next.
  */
 export class EgressProxy {

@@ -28,7 +28,7 @@ const grantable: ReadonlySet<AddressKind | undefined> = new Set<AddressKind>([
 /**
  * What a line of a rule opens. Without a port: 443 and 80. Addresses need one.
  *
- * A name is connected only to public addresses, whatever it resolves to: whoever runs its DNS is not whoever wrote the
+ * A name is connected only to public addresses, whatever it resolves to: the one who runs its DNS is not the one who wrote the
  * rule. A machine of the own network is granted by the rule that says its address and port itself.
  *
  * Failure: throws HostSyntaxError.

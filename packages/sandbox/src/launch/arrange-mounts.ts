@@ -2,7 +2,7 @@ import type { Mount, Access } from '../program.ts';
 import { checkMount, refuseMount } from './check-mount.ts';
 import { isWithin } from '../is-within.ts';
 
-/** A mount that is really made, with everything that is to be hidden and frozen in it, whoever asked for that. */
+/** A mount that is really made, with everything that is to be hidden and frozen in it, no matter who asked for that. */
 export interface ArrangedMount {
   readonly source: string;
   readonly target: string;

@@ -39,7 +39,7 @@ test('a program that could bring back what another one was to be kept from must 
   assert.ok(mayOverlap(claim([], [], [], ['/w/a/.env']), claim(['/w'], ['/w/a'], ['/w/a'])));
 });
 
-test('what lies in something shut cannot be exchanged', () => {
+test('what is in something shut cannot be exchanged', () => {
   assert.ok(mayOverlap(guarded, claim(['/w'], ['/w/.git', '/w/.git/secret'], ['/w/.git', '/w/.git/secret'])));
 });
 

@@ -7,7 +7,7 @@ import { refuseMount } from './check-mount.ts';
 import type { MountClaims } from './launch.ts';
 import { isWithin } from '../is-within.ts';
 
-/** One mount of the sandbox. Parents come before what lies in them. */
+/** One mount of the sandbox. Parents come before what is in them. */
 export type MountStep =
   | { readonly kind: 'bind'; readonly source: string; readonly target: string; readonly access: Access }
   /** `text`: what is seen there instead. Absent: something that cannot be opened. */
@@ -32,7 +32,7 @@ const maxSteps = 500;
  * the way becomes a mount as well.
  *
  * What does not exist cannot be mounted over. A program that may write can create a path that was to be hidden or frozen
- * and was not there; whoever minds must look afterwards. No other program may, as long as this one runs.
+ * and was not there; anyone who minds must look afterwards. No other program may, as long as this one runs.
  *
  * Failure: throws ProgramNotStarted when a mount cannot be made as it is meant.
  */
@@ -105,7 +105,7 @@ function planInside({
   return [...inside].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What lies at a path below a mount; undefined when nothing does. A link on the way would lead the mount elsewhere. */
+/** What is at a path below a mount; undefined when nothing is. A link on the way would lead the mount elsewhere. */
 function findInside(source: string, path: string, purpose: string): Stats | undefined {
   let stats: Stats | undefined;
   for (let at = source.length; at < path.length;) {

@@ -15,7 +15,7 @@ export type SandboxProbe =
   | { readonly usable: false; readonly reason: string; readonly remedy: string };
 
 export interface ProbeOptions {
-  /** Where bubblewrap may lie. A PATH is never searched: whoever can change it would choose the sandbox. */
+  /** Where bubblewrap may lie. A PATH is never searched: anyone who can change it would choose the sandbox. */
   readonly places?: readonly string[];
   readonly run?: (launch: Launch) => Promise<LaunchEnd>;
 }

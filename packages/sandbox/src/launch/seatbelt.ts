@@ -100,7 +100,7 @@ function describeMount(
     `(allow ${operations} ${at(filter, source)})`,
     ...frozen.map((path) => `(deny file-write* ${at('subpath', path)})`),
     ...hidden.map((path) => `(deny file-read* file-write* ${at('subpath', path)})`),
-    // Rules go by names: a folder that is moved would take what lies in it out of them.
+    // Rules go by names: a folder that is moved would take what is in it out of them.
     ...(access === 'write' ? [source, ...onTheWay] : []).map(
       (path) => `(deny file-write-unlink ${at('literal', path)})`,
     ),

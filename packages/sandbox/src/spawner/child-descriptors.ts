@@ -7,7 +7,7 @@ import type { SpawnerFolder } from './spawner-folder.ts';
 /** Missing from `fs.constants`, and the same number on every Linux. */
 const O_PATH = 0o10000000;
 
-/** Our ends of the pipes. Whoever has them closes them. */
+/** Our ends of the pipes. Their holder closes them. */
 export interface OurEnds {
   /** To be written to: a pipe, or the file that is the input. Absent: the input was given whole. */
   readonly stdin?: number;

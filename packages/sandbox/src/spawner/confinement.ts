@@ -10,7 +10,7 @@ import { ProcessTree } from '../limits/process-tree.ts';
 /** What holds the processes of one program together: a control group, or the best there is without. */
 export interface Confinement {
   readonly measuredBy: MeasuredBy;
-  /** Takes in a process that has not started the program yet. Rejects when that fails. */
+  /** Takes a process that has not started the program yet. Rejects when that fails. */
   readonly add: (pid: number) => Promise<void>;
   readonly readUsage: () => CgroupUsage;
   readonly readCpuMs: () => number | undefined;

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The two ends of a pipe, to be closed by whoever took it. */
+/** The two ends of a pipe, to be closed by the one who took it. */
 export interface Pipe {
   readonly ours: number;
   readonly theirs: number;

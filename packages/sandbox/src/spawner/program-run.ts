@@ -38,7 +38,7 @@ export class ProgramRun {
     this.#send = send;
     this.#settle = withResolvers<ProgramEnd>();
     this.ended = this.#settle.promise;
-    // Whoever does not wait for the end, like a pool, does not want to hear of it either.
+    // A caller that does not wait for the end, like a pool, is not told of it either.
     this.ended.catch(() => undefined);
     const tell = (): void => {
       this.#hasEnded = true;

@@ -15,7 +15,7 @@ import { isOfDeadProcess, nameAfterProcess } from './name-after-process.ts';
 
 const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = constants;
 
-/** In memory where the machine has such a folder: what lies here never outlives a start of a program by much. */
+/** In memory where the machine has such a folder: what is here never outlives a start of a program by much. */
 const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** A folder of this process alone. Files get a name in it only to be opened, and lose it at once. */
@@ -39,7 +39,7 @@ export class SpawnerFolder {
   }
 
   /**
-   * A descriptor from which exactly these bytes can be read. Whoever has it may open it again by its name in `/proc`,
+   * A descriptor from which exactly these bytes can be read. Anyone who has it may open it again by its name in `/proc`,
    * under whatever user; nobody else has a way to it.
    */
   openBytes(bytes: Uint8Array): number {

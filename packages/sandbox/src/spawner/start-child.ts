@@ -19,7 +19,7 @@ export interface StartingParts extends OpeningParts {
   readonly starter: ChildStarter;
 }
 
-/** A started process that waits to be released. Whoever starts it takes over the descriptors. */
+/** A started process that waits to be released. The one who starts it takes over the descriptors. */
 export interface StartedChild {
   /** Absent: it has its input. */
   readonly stdin?: number;

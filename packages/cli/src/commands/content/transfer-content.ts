@@ -7,7 +7,7 @@ import { CommandFailure } from '../../client/failure.ts';
 import { RpcStream } from '../../client/rpc-stream.ts';
 import type { StreamTarget } from '../../client/rpc-stream.ts';
 
-/** Hears how far a transfer is. `total` is absent while nobody knows it. */
+/** Is told how far a transfer is. `total` is absent while nobody knows it. */
 export type OnProgress = (bytes: number, total?: number) => void;
 
 export interface Sent {

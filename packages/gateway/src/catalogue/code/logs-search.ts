@@ -158,7 +158,7 @@ async function readEnd(open: () => OpenFile, walk: FolderWalk, context: ToolCont
   }
 }
 
-/** Throws ToolRefused for a pattern that is none. */
+/** Throws ToolRefused for a pattern that is not one. */
 function compile({ files, query, regex }: LogArguments) {
   const matchesName = compileGlob(files, { caseSensitive: true });
   const matchesLine =

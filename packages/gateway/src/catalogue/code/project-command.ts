@@ -28,7 +28,7 @@ export const maxReportBytes = 16 * 1024 * 1024;
 
 /**
  * What a call would touch, from its arguments. The files of the project, which name the command, are looked at only in the
- * workspace: elsewhere the rules decide about the folder first, so that nobody learns from an answer what lies there.
+ * workspace: elsewhere the rules decide about the folder first, so that nobody learns from an answer what is there.
  */
 export function claimProject(given: string, session: Session, find: (project: Project) => ProjectCommand): Resources {
   const { path } = parsePath(given, session.workingDirectory);

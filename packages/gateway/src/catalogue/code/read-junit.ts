@@ -8,7 +8,7 @@ export interface TestCase {
 const longestName = 500;
 const longestMessage = 2000;
 
-/** The tests of a report in JUnit's XML, as Node, pytest and Vitest write it. Undefined: it is none. */
+/** The tests of a report in JUnit's XML, as Node, pytest and Vitest write it. Undefined: it is not one. */
 export function readJunit(xml: string): readonly TestCase[] | undefined {
   if (!xml.includes('<testsuite')) return undefined;
   const found: TestCase[] = [];

@@ -185,7 +185,7 @@ test('nothing is truncated or written through a link', async () => {
   assert.ok(lstatSync(workspace.at('link')).isSymbolicLink());
 });
 
-test('a hard link out is neither written to nor read, whoever may read the file', async () => {
+test('a hard link out is neither written to nor read, no matter who may read the file', async () => {
   requirement('EXEC-7');
   using workspace = prepare();
   const secret = join(workspace.outside, 'secret.txt');

@@ -28,7 +28,7 @@ function parseTraditional(text: string, nowMs: number): number {
   return timeMs > nowMs + dayMs ? Date.parse(`${text} ${year - 1}`) : timeMs;
 }
 
-/** A line of `journalctl --output=json`. Undefined: it is none. */
+/** A line of `journalctl --output=json`. Undefined: it is not one. */
 export function parseJournalLine(line: string): ReadEntry | undefined {
   const fields = parseObject(line);
   if (fields === undefined) return undefined;
@@ -53,7 +53,7 @@ const macPriorities: Readonly<Record<string, ReadEntry['priority']>> = {
   Debug: 'debug',
 };
 
-/** A line of `log show --style ndjson` of macOS. Undefined: it is none. */
+/** A line of `log show --style ndjson` of macOS. Undefined: it is not one. */
 export function parseMacLine(line: string): ReadEntry | undefined {
   const fields = parseObject(line);
   if (typeof fields?.['eventMessage'] !== 'string') return undefined;

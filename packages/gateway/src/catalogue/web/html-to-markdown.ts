@@ -69,7 +69,7 @@ async function readPage(html: string, options: ReadOptions, skipped: ReadonlySet
   return reader.finish();
 }
 
-/** Hears of tags and text in the order of the page. It builds no tree: a page can be nested deeper than any stack. */
+/** Is told of tags and text in the order of the page. It builds no tree: a page can be nested deeper than any stack. */
 class PageReader {
   readonly #html: string;
   readonly #baseUrl: string;

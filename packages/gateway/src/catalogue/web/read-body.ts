@@ -42,7 +42,7 @@ export function unpacked(answer: IncomingMessage): Readable {
     throw new ToolFailure('EXECUTION_ERROR', 'The answer is packed in a way that the gate does not read.');
   }
   const decoder = decoders[encoding as keyof typeof decoders]();
-  // Errors of either side reach whoever reads the decoder.
+  // Errors of either side reach the reader of the decoder.
   pipeline(answer, decoder, () => undefined);
   return decoder;
 }

@@ -8,7 +8,7 @@ export function takeTurns(resolve: Resolve, most: number): Resolve {
   const waiting: (() => void)[] = [];
   let asked = 0;
   return async (name) => {
-    // Whoever is done hands its place over.
+    // A request that is done hands its place over.
     if (asked === most) await new Promise<void>((begin) => waiting.push(begin));
     else asked += 1;
     try {

@@ -36,7 +36,7 @@ export interface OpenedAnomalies {
   readonly close: () => Promise<void>;
 }
 
-/** Nobody needs to hear of older ones; they are in the list. */
+/** Nobody needs to be told of older ones; they are in the list. */
 const tellForMs = 3_600_000;
 const mostRepeated = 100;
 

@@ -25,7 +25,7 @@ export interface HookParts extends CallRouteParts {
   readonly runs: ClientRuns;
   /** The command line that comes for the run of a ticket. */
   readonly execCommand: (ticket: string) => string;
-  /** Hears of what is ours to mend. Must not throw. */
+  /** Is told of what is ours to mend. Must not throw. */
   readonly onFault: (error: unknown) => void;
 }
 

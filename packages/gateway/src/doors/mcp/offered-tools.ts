@@ -65,7 +65,7 @@ export class OfferedTools {
     return this.#parts.registry.all.some((tool) => tool.definition.name === name && isPassed(tool, tag));
   }
 
-  /** What the list depends on, besides the time of day. Cheap: for whoever looks again and again. */
+  /** What the list depends on, besides the time of day. Cheap: for the one who looks again and again. */
   causesOf(session: Session, nowMs: number): readonly unknown[] {
     const { visibility, definitions } = this.#parts;
     return [this.#registryVersion, definitions.version, ...visibility.causesOf(session, nowMs)];

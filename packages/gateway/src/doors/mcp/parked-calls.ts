@@ -79,7 +79,7 @@ export class ParkedCalls {
       ended: Promise.race([]),
     };
     parked.ended = begin({ signal: cancellation, askCaller });
-    // Whoever waits for it hears of it; nobody may.
+    // Whether anybody waits for it or not.
     parked.ended.catch(() => undefined);
     return this.#next(parked, signal);
   }

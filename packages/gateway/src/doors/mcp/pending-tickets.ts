@@ -18,7 +18,7 @@ const recallDecidedMs = 3_600_000;
 
 /**
  * Which calls wait for a person, so that a model that only repeats its call, as it was told to, goes on waiting, and
- * hears of a decision that fell while nobody was waiting. What waited before the daemon was started is recalled from
+ * is told of a decision that fell while nobody was waiting. What waited before the daemon was started is recalled from
  * the store, once a session: the request that asked names its call, so that nothing else has to be kept.
  */
 export class PendingTickets {
@@ -69,7 +69,7 @@ export class PendingTickets {
   }
 }
 
-/** What expired or was used has nothing to say to whoever asks again. */
+/** What expired or was used has nothing to say to the one who asks again. */
 const recallable: ReadonlySet<string> = new Set(['pending', 'approved', 'denied']);
 
 function dropOldest(kept: Map<string, unknown> | Set<string>, most: number): void {

@@ -8,7 +8,7 @@ const internalError: number = ProtocolErrorCode.InternalError;
 
 export interface ErrorParts {
   readonly redactor: Pick<Redactor, 'redactText' | 'redactJson'>;
-  /** Hears of what went wrong in the door itself, which the client is not told. */
+  /** Is told of what went wrong in the door itself, which the client is not told. */
   readonly onFault: (error: Error) => void;
 }
 

@@ -61,7 +61,7 @@ function indentOf(text: string, at: number): string | undefined {
 
 /** The end of the line on which an item ends. */
 function endOfItem(text: string, { end }: YamlNode): number {
-  // A block ends where the next thing begins; what lies between belongs to that.
+  // A block ends where the next thing begins; what is between belongs to that.
   const trimmed = text.slice(0, end).trimEnd().length;
   const newline = text.indexOf('\n', trimmed);
   return newline < 0 ? text.length : newline + 1;

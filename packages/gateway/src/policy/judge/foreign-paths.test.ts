@@ -6,7 +6,7 @@ import { explainForeignPaths } from './foreign-paths.ts';
 
 const inside = { ...loneWorkspace('/p/a'), otherRoots: ['/p/b', '/p/a/nested/deep', '/p/A-2'] };
 
-test('what lies in another accepted root is foreign, however it is spelled, and what lies in none is not', () => {
+test('what is in another accepted root is foreign, however it is spelled, and what is in none is not', () => {
   requirement('PKG-3');
   const explain = explainForeignPaths(inside);
   for (const path of [

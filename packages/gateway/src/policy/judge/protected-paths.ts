@@ -38,7 +38,7 @@ const unlessWorkspace = `(?!/workspace${componentEnd})`;
 // Clients put checked-out branches below their own folders; those are projects, with protected entries of their own.
 const unlessWorktree = '(?!/worktrees/[^/])';
 
-/** Where the operator keeps tools, if not in the home: whoever writes there decides what the gate runs. */
+/** Where the operator keeps tools, if not in the home: anyone who writes there decides what the gate runs. */
 export function movedToolsFolder(environment: NonNullable<GateFolders['environment']>): string | undefined {
   const { SALLYPORT_TOOLS: folder } = environment;
   return folder ? resolve(folder) : undefined;

@@ -98,7 +98,7 @@ async function* walk<Item>(
   }
 }
 
-/** How a span is told to whoever asked: how much was looked at, and since when. */
+/** How a span is told to the one who asked: how much was looked at, and since when. */
 export function describeSpan({ from, to, fromMs, isCut }: Span): InJson<LogSpan> {
   return { records: to - from, ...(fromMs === undefined ? {} : { fromAtMs: String(fromMs) }), cut: isCut };
 }

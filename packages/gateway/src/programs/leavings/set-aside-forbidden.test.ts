@@ -184,7 +184,7 @@ test('what the gate wrote is not set aside as long as nobody changed it, and wha
   assert.ok(existsSync(at('.envrc')), 'also after a crash');
 });
 
-test('one that runs on hears of programs that cannot run beside it', async (t) => {
+test('one that runs on is told of programs that cannot run beside it', async (t) => {
   const { work, notes } = openFolders(t);
   const sweeps = open(notes);
   const heard: string[] = [];

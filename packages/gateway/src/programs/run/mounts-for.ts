@@ -190,7 +190,7 @@ function resolveRoot({ path, access }: PathClaim, { paths }: Pick<ToolContext, '
   return [{ path: real, access: access === 'write' && paths.judge(real, 'write') === undefined ? 'write' : 'read' }];
 }
 
-/** Without what lies inside another one of them. */
+/** Without what is inside another one of them. */
 function outermost(paths: readonly string[]): readonly string[] {
   const kept: string[] = [];
   for (const path of [...new Set(paths)].sort((a, b) => a.length - b.length)) {

@@ -76,7 +76,7 @@ port.on('message', ({ id, question }: ToIndex) => {
     return;
   }
   try {
-    // What was answered to a caller before this question is found, unless there is a lot to take in.
+    // What was answered to a caller before this question is found, unless there is a lot to add.
     keeper.catchUp();
     post({ id, answer: answer(question) });
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { CallerSpan } from '../../call/call.ts';
 
-/** Whether a trace is followed. The same trace gets the same answer, whoever asks. */
+/** Whether a trace is followed. The same trace gets the same answer, no matter who asks. */
 export type Sampler = (traceId: string, caller: CallerSpan | undefined) => boolean;
 
 const always: Sampler = () => true;

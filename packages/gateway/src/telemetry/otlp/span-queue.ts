@@ -13,7 +13,7 @@ export const dropReasons = ['queue_full', 'refused', 'failed'] as const;
 export type DropReason = (typeof dropReasons)[number];
 
 /**
- * Spans on their way out: a bounded number waits, one batch at a time is sent, and what the receiver does not take in
+ * Spans on their way out: a bounded number waits, one batch at a time is sent, and what the receiver does not accept
  * time is dropped and counted. `offer` only appends to a list.
  */
 export class SpanQueue {

@@ -29,7 +29,7 @@ export function secretsOf({ tokens, client }: StoredLogin): readonly string[] {
   return [access, refresh, id, client?.client_secret].filter((secret) => secret !== undefined);
 }
 
-/** Undefined: it is none, such as because a newer version wrote it. */
+/** Undefined: it is not one, such as because a newer version wrote it. */
 export function parseLogin(text: string): StoredLogin | undefined {
   let login: unknown;
   try {

@@ -23,7 +23,7 @@ export function kindOf(method: string): RequestKind | undefined {
   return requestKinds.find((kind) => requestMethods[kind] === method);
 }
 
-/** A request was not let through. The message is for the server and for whoever made the call. */
+/** A request was not let through. The message is for the server and for the one who made the call. */
 export class RequestRefused extends Error {
   readonly kind: RequestKind;
 

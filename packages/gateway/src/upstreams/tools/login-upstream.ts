@@ -8,7 +8,7 @@ import type { Named, UpstreamToolParts } from './upstream-parts.ts';
 const waitMinutes = 10;
 
 /**
- * Runs as long as the person takes. The page to open is told as progress, and to whoever looks at the upstream
+ * Runs as long as the person takes. The page to open is told as progress, and to the one who looks at the upstream
  * meanwhile; the answer of the browser comes to this machine.
  */
 export function loginTool(parts: UpstreamToolParts) {

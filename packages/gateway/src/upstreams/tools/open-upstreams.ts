@@ -21,7 +21,7 @@ export interface OpenUpstreamsOptions
   readonly registry: Registry;
   /** Where the YAML files lie. */
   readonly folder: string;
-  /** Where their packages lie; whoever programs run as must be able to come there. */
+  /** Where their packages lie; the user whom programs run as must be able to reach them. */
   readonly packagesFolder: string;
   /** Takes the secrets out of what a server writes to standard error. */
   readonly openRedaction: () => StreamRedaction;

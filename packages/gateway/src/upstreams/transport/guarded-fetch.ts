@@ -37,7 +37,7 @@ export const mostResumptions = 4;
  * Requests to one origin and nothing else. A name leads to public addresses only; a machine of the own network is
  * meant when the URL names its address. No redirect is followed here, and no message may be larger than the limit.
  *
- * A stream whose events have ids is not broken off for good: whoever reads it asks for the rest of it.
+ * A stream whose events have ids is not broken off for good: anyone who reads it asks for the rest of it.
  */
 export function guardFetch(url: URL, { onBroken, resolve, maxBytes = maxMessageBytes }: GuardOptions): GuardedFetch {
   const isSecure = url.protocol === 'https:';

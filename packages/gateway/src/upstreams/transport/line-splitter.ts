@@ -12,7 +12,7 @@ export class LineSplitter {
 
   /** The lines that end in this chunk, without the empty ones. Undefined stands for one that is too long: then stop. */
   *split(chunk: Uint8Array): Generator<Buffer | undefined> {
-    // The chunk may be used again by whoever owns it.
+    // The chunk may be used again by the one who owns it.
     let rest = Buffer.from(chunk);
     for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
       const head = rest.subarray(0, end);

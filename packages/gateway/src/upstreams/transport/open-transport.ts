@@ -39,7 +39,7 @@ export interface TransportParts extends ServerView {
   /** The value of a stored secret. Throws ToolFailure when there is none. */
   readonly readSecret: (name: string) => string;
   readonly redact: RedactText;
-  /** Hears of secrets that came from elsewhere: they appear nowhere from then on. */
+  /** Is told of secrets that came from elsewhere: they appear nowhere from then on. */
   readonly learn: (secret: string) => void;
 }
 

@@ -32,7 +32,7 @@ async function open() {
   return { transport, received, say, end, complain: (text: string) => options?.onStderr(Buffer.from(text)) };
 }
 
-test('messages come out in their order, and what is none is dropped', async () => {
+test('messages come out in their order, and what is not one is dropped', async () => {
   const { transport, received, say } = await open();
   await say('starting up\n{"id":1}\n{"method"');
   await say(':"news"}\n[broken\n');

@@ -20,7 +20,7 @@ interface Taken {
   readonly bytes: number;
 }
 
-/** Who hears of what the server does beside its messages. */
+/** Who is told of what the server does beside its messages. */
 export interface TransportHearing {
   readonly redact: RedactText;
   readonly onNetwork?: RunOptions['onNetwork'] | undefined;

@@ -6,7 +6,7 @@ const http2Start = Buffer.from('PRI');
 export type Protocol = 'http/1.1' | 'http/2';
 
 /**
- * Waits for the first bytes of a connection and tells what it speaks. The bytes stay in the socket for whoever reads
+ * Waits for the first bytes of a connection and tells what it speaks. The bytes stay in the socket for the one who reads
  * next. A connection that stays silent, or closes, is destroyed and never reported.
  */
 export function tellProtocol(socket: Socket, timeoutMs: number, report: (protocol: Protocol) => void): void {

@@ -54,7 +54,7 @@ function readPageBytes(descriptor: number): number {
   return bytes === 1 ? 65_536 : bytes;
 }
 
-/** The gap between the pointers and the cells, and what lies between cells, behind its own header of four bytes. */
+/** The gap between the pointers and the cells, and what is between cells, behind its own header of four bytes. */
 function listUnused(page: Buffer, start: number): (readonly [from: number, to: number])[] {
   const header = headerBytes.get(page[start] as number);
   if (header === undefined) return [];

@@ -83,7 +83,7 @@ export class IndexFile {
     return this.#gathered?.run.next ?? this.next;
   }
 
-  /** Takes in records that follow each other. They are found when they are written. */
+  /** Adds records that follow each other. They are found when they are written. */
   gather(records: Iterable<StoredRecord>, findRecord: IndexedLog['find']): void {
     for (const record of records) {
       if (this.#gathered?.run.takes(record.index) === false) this.write();

@@ -51,7 +51,7 @@ export class IndexKeeper {
     return this.#index.next;
   }
 
-  /** Takes in the next portion of the log; the last one makes all of it findable. False: there was nothing new. */
+  /** Adds the next portion of the log; the last one makes all of it findable. False: there was nothing new. */
   catchUp(): boolean {
     const records = this.#records.all(this.#index.nextToGather, perPortion).map(readRecord).map(this.#fill);
     const before = this.#recent;

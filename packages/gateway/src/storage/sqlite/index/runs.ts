@@ -21,7 +21,7 @@ export const runsSchema = `
 
 /** Together they are written again and again until they are so long. */
 const mostJoinedPairs = 600_000;
-/** A run takes in those before it that are not this much longer. So there are few, and each is written a few times only. */
+/** A run absorbs those before it that are not this much longer. So there are few, and each is written a few times only. */
 const ratio = 4;
 const mostKnownRoots = 2000;
 

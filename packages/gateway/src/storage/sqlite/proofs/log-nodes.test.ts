@@ -46,7 +46,7 @@ test('where edges are stored, hardly any leaf is read', () => {
   assert.deepEqual(Buffer.from(readNodes(database)(7, 0)), Buffer.from(expected(7, 0)));
 });
 
-test('an edge that is none is passed over, and a leaf that is gone is said to be', () => {
+test('an edge that is not one is passed over, and a leaf that is gone is said to be', () => {
   checkAll(openLog([64, 128], () => Buffer.from('nonsense')));
   const database = openLog([]);
   database.execute('DELETE FROM records WHERE position = 7');
