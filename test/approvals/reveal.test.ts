@@ -77,7 +77,7 @@ test('a secret is masked with its length and name, and anyone who decides can lo
   assert.equal(outcome?.['summary'], `revealed secret 1 (deploy-key, 18 characters) of approval ${taskId}`);
   await desk.decide(taskId, false);
   const late = await reveal({ task_id: taskId, reason: 'Still curious.' });
-  assert.match(late.error?.message ?? '', /decided: what was masked in it is not kept/);
+  assert.match(late.error?.message ?? '', /decided, so its masked text is no longer kept/);
 });
 
 test('an agent cannot look, and nobody can without a reason', async () => {

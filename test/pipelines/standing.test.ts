@@ -49,7 +49,7 @@ test('a pipeline runs as it was accepted, and every command for tools knows it',
   writePipelines(place, hello('a.txt'));
   await untilReady(daemon, 'hello.write');
   const removed = run('tool', 'remove', 'hello.write', '--yes');
-  assert.match(removed.stdout + removed.stderr, /Take it out of that file/);
+  assert.match(removed.stdout + removed.stderr, /Remove it from that file/);
 });
 
 test('what cannot be a pipeline is told with its file and line, and harms no other', async (t) => {

@@ -112,10 +112,19 @@ function describeExamples(
 function pin(args: JsonObject): string {
   const entries = Object.entries(args);
   if (entries.length > mostArguments) throw new ConfigError('The call has too many arguments to be named in a rule.');
+  const mapping = entries.find(([, value]) => holdsMapping(value))?.[0];
+  if (mapping !== undefined) {
+    throw new ConfigError(`The argument ${mapping} is a mapping, which a rule cannot name. Write the rule by hand.`);
+  }
   const escape = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
   return `[${entries
     .map(([name, value]: [string, Json]) => flow({ pointer: `/${escape(name)}`, equals: value }))
     .join(', ')}]`;
+}
+
+function holdsMapping(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) ? (value as readonly Json[]).some(holdsMapping) : true;
 }
 
 function list(texts: readonly string[]): string {

@@ -81,7 +81,7 @@ export const circumstanceKeys = {
   }),
   arguments: define({
     absent: 'any',
-    notes: '`{ pointer: /force, equals: true }`, or `in:`, or `matches:` with `*`; all of them',
+    notes: '`{ pointer: /force, equals: true }` (also a whole list), or `in:`, or `matches:` with `*`; all of them',
     schema: {
       description: 'All of them must hold. A value that is not there fits none.',
       ...listOf({ $ref: '#/$defs/argument' }),

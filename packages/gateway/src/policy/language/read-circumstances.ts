@@ -28,11 +28,18 @@ function readCondition(node: YamlNode, reader: YamlReader): ArgumentCondition | 
     return pattern === undefined ? undefined : { pointer, test: { kind: 'matches', pattern } };
   }
   if (equals !== undefined) {
-    const value = readPlain(equals, 'equals', reader);
+    const value = readEqual(equals, reader);
     return value === undefined ? undefined : { pointer, test: { kind: 'equals', value } };
   }
   const values = reader.readItems(among as YamlNode, 'in', (item) => readPlain(item, 'in', reader));
   return values === undefined ? undefined : { pointer, test: { kind: 'in', values } };
+}
+
+/** A list counts as a whole: the same values in the same order, and no others. */
+function readEqual(node: YamlNode, reader: YamlReader): Json | undefined {
+  if (node.kind !== 'list') return readPlain(node, 'equals', reader);
+  const values = node.items.map((item) => readEqual(item, reader));
+  return values.includes(undefined) ? undefined : (values as Json[]);
 }
 
 /** Text, a number, true, false or null. */
