@@ -30,15 +30,17 @@ export function draftRules(question: Question, idOf: (at: number) => string, sco
   ]);
   return groups.map((paths, at) => {
     const [first] = paths;
-    const covered =
+    const exact =
       scope?.paths.filter(({ access }) => access === first?.access).map(({ path }) => path) ??
       paths.map(({ path }) => exactPathPattern(path));
+    const covered = resources.gitOperation === undefined ? exact : exact.flatMap(withAllBelow);
     const places: Line[] =
       first === undefined
         ? []
         : [
             ['paths', list(covered)],
-            ['access', `[${first.access}]`],
+            // Git also reads what it changes.
+            ['access', resources.gitOperation === undefined ? `[${first.access}]` : list(['read', first.access])],
           ];
     const named = [...places, ...patterns];
     // What else the call said is pinned where nothing is named, and where people are spared a question.
@@ -60,6 +62,11 @@ export function draftRules(question: Question, idOf: (at: number) => string, sco
       .map(([key, value], line) => `${line === 0 ? '- ' : '  '}${key}:${value.startsWith('\n') ? '' : ' '}${value}\n`)
       .join('');
   });
+}
+
+/** Git opens what it needs anywhere in the folder that it was called for. */
+function withAllBelow(pattern: string): readonly string[] {
+  return pattern.endsWith('/**') ? [pattern] : [pattern, `${pattern === '/' ? '' : pattern}/**`];
 }
 
 interface Thing {
