@@ -139,7 +139,11 @@ const toolsMistakes: readonly Mistakes[] = [
   ['a pointer without slash', ruleWith('arguments: [{ pointer: ▸a, equals: 1 }]'), /^pointer is a JSON pointer/],
   ['a pointer with a tilde', ruleWith('arguments: [{ pointer: ▸/a~2, equals: 1 }]'), /^pointer is a JSON pointer/],
   ['a mapping to equal', ruleWith('arguments: [{ pointer: /a, equals: ▸{ b: 1 } }]'), /^equals must be text, a number/],
-  ['a mapping in a list to equal', ruleWith('arguments: [{ pointer: /a, equals: [1, ▸{ b: 1 }] }]'), /^equals must be text/],
+  [
+    'a mapping in a list to equal',
+    ruleWith('arguments: [{ pointer: /a, equals: [1, ▸{ b: 1 }] }]'),
+    /^equals must be text/,
+  ],
   ['a number without end', ruleWith('arguments: [{ pointer: /a, in: [1, ▸.inf] }]'), /^in must be text, a number/],
   ['hours of 25', ruleWith('hours: [▸"08:00-25:00"]'), /^hours are written like/],
   ['hours of nothing', ruleWith('hours: [▸"08:00-08:00"]'), /^hours are written like/],
