@@ -82,7 +82,7 @@ function gitCommandOf(args: readonly ReadWord[]): string {
   return args[at]?.value ?? '';
 }
 
-/** Of these, every word may be a file. One that is a name of a revision, as git makes them, is none. */
+/** Of these, every word may be a file. One that names a revision, as git writes them, is not a file. */
 const gitReaders = words('add blame diff log show');
 const revision = /^(?:(?:[A-Z_]*HEAD|@|main|master|develop)(?:[~^@].*)?|[0-9a-f]{7,40}(?:[~^].*)?|.*\.\..*)$/s;
 
