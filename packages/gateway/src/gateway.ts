@@ -47,7 +47,7 @@ import { reportStart } from './stages/report-start.ts';
 import { resolveTool } from './stages/resolve-tool.ts';
 import { reuseResult } from './stages/reuse-result.ts';
 import { seekApproval } from './stages/seek-approval.ts';
-import type { ApprovalParts } from './stages/seek-approval.ts';
+import type { ApprovalParts } from './stages/approval/approval-parts.ts';
 import { storeContent } from './stages/store-content.ts';
 import type { ResultStore } from './stages/store-content.ts';
 import type { Store } from './storage/stores.ts';

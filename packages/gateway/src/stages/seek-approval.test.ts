@@ -31,7 +31,7 @@ import {
   runStage,
 } from './facts.test-kit.ts';
 import { seekApproval } from './seek-approval.ts';
-import type { ApprovalParts } from './seek-approval.ts';
+import type { ApprovalParts } from './approval/approval-parts.ts';
 
 type Answer = Consented | Refusal;
 type ApprovalStore = ApprovalParts['store'];

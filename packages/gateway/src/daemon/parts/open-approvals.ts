@@ -15,7 +15,7 @@ import type { SecretStore } from '../../secrets/secret-store.ts';
 import type { Offices } from '../../organisation/offices.ts';
 import type { ApprovalTask } from '../../call/approval.ts';
 import type { RulesFor } from '../../stages/judge-call.ts';
-import type { ApprovalParts } from '../../stages/seek-approval.ts';
+import type { ApprovalParts } from '../../stages/approval/approval-parts.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { EventLog } from '../../telemetry/event-log.ts';
 import type { Showing } from '../../approvals/tools/describe-approval.ts';

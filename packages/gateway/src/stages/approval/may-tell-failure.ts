@@ -1,6 +1,6 @@
-import { findOutside } from '../policy/judge/lease.ts';
-import type * as facts from '../call/call.ts';
-import type { ToolDefinition, ToolFailure } from '../call/tool.ts';
+import { findOutside } from '../../policy/judge/lease.ts';
+import type * as facts from '../../call/call.ts';
+import type { ToolDefinition, ToolFailure } from '../../call/tool.ts';
 
 type Needs = facts.Begun &
   facts.Opened &
