@@ -1,0 +1,48 @@
+import type { Door } from '../../call/call.ts';
+import type { Budget, Lease, LeaseScope, Principal, Session } from '../../call/session.ts';
+
+export interface NewSession {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly agent: string;
+  /** SHA-256 of the token, hexadecimal. The token itself is never stored. */
+  readonly tokenSha256: string;
+  readonly createdAtMs: number;
+  /** Absent: the usual doors of its kind. */
+  readonly door?: Door;
+  readonly expiresAtMs?: number;
+  readonly workingDirectory: string;
+  /** Absent: the daemon's own. */
+  readonly workspace?: string;
+  /** Absent: nobody is called back. */
+  readonly callbackUrl?: string;
+  readonly lease: NewLease;
+  /** Absent: no limit. */
+  readonly budget?: Budget;
+}
+
+export interface NewLease extends LeaseScope {
+  readonly id: string;
+  /** Absent: as long as the session. */
+  readonly expiresAtMs?: number;
+  /** Absent: only the budget of the session counts. */
+  readonly budget?: Budget;
+}
+
+export interface SessionRepository {
+  readonly createSession: (session: NewSession) => Promise<void>;
+  /** False when the session does not exist or has ended before. Ending is final. */
+  readonly endSession: (id: string) => Promise<boolean>;
+  /** Ends the present lease for good and puts another in its place. False when the session is not active. */
+  readonly grantLease: (sessionId: string, lease: NewLease, nowMs: number) => Promise<boolean>;
+  /** False when no lease is in force. */
+  readonly revokeLease: (sessionId: string, nowMs: number) => Promise<boolean>;
+  /** With its spending as it is now. */
+  readonly readSession: (id: string) => Promise<Session | undefined>;
+  /** One that ended long ago too, which the snapshot no longer knows. */
+  readonly readSessionByToken: (tokenSha256: string) => Promise<Session | undefined>;
+  /** All there ever were, oldest first. */
+  readonly listSessions: () => Promise<readonly Session[]>;
+  /** All leases of a session, oldest first. */
+  readonly listLeases: (sessionId: string) => Promise<readonly Lease[]>;
+}
