@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { deriveTagKey, parseVerifier, verifyLog } from '@sallyport/log';
 import { parseFilter } from '../packages/gateway/src/audit/search/parse-filter.ts';
 import type { SearchPage } from '../packages/gateway/src/audit/search/search-page.ts';
-import { openLog } from '../packages/gateway/src/storage/sqlite/log-reader.ts';
+import { openLog } from '../packages/gateway/src/storage/sqlite/log/log-reader.ts';
 import { IndexKeeper } from '../packages/gateway/src/storage/sqlite/index/index-keeper.ts';
 import { percentile } from './measure.ts';
 import { describeCall, SearchLog } from './search-log.ts';

@@ -1,4 +1,4 @@
-import { openLog } from '../../storage/sqlite/log-reader.ts';
+import { openLog } from '../../storage/sqlite/log/log-reader.ts';
 import type { KeptLog } from '../../storage/stores.ts';
 import type { Home } from '../home/home.ts';
 

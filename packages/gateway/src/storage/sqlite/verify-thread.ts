@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { deriveTagKey, openSigner, verifyLog } from '@sallyport/log';
 import { Database, isDamaged } from './database.ts';
 import { checkIntegrity } from './state/judge-state.ts';
-import { ForeignTables, openLog } from './log-reader.ts';
+import { ForeignTables, openLog } from './log/log-reader.ts';
 import type { WriterOptions } from './writer.ts';
 
 export interface VerifyOptions extends WriterOptions {

@@ -26,19 +26,19 @@ import type {
   WorkspaceRoot,
 } from '../stores.ts';
 import { AnomalyWriter, recordOf } from './anomalies/anomaly-writer.ts';
-import { ApprovalWriter } from './approval-writer.ts';
-import { ContentWriter } from './content-writer.ts';
+import { ApprovalWriter } from './approvals/approval-writer.ts';
+import { ContentWriter } from './content/content-writer.ts';
 import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
 import { ErasureWriter } from './erasure/erasure-writer.ts';
 import { overwriteUnused } from './erasure/overwrite-unused.ts';
 import { JournalWriter } from './journal/journal-writer.ts';
-import type { LogAppender } from './log-appender.ts';
-import type { OpenIntents } from './open-intents.ts';
-import { ModeWriter } from './mode-writer.ts';
+import type { LogAppender } from './log/log-appender.ts';
+import type { OpenIntents } from './log/open-intents.ts';
+import { ModeWriter } from './governance/mode-writer.ts';
 import { openState } from './state/open-state.ts';
-import { OrganisationWriter } from './organisation-writer.ts';
+import { OrganisationWriter } from './governance/organisation-writer.ts';
 import { prepareWriterStatements } from './writer-statements.ts';
-import { SessionWriter } from './session-writer.ts';
+import { SessionWriter } from './sessions/session-writer.ts';
 import { touchedBy } from './state/state-versions.ts';
 import type { StateVersions, Touched } from './state/state-versions.ts';
 import type { StateGuard } from './state/state-guard.ts';

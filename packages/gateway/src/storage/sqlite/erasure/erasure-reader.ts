@@ -1,7 +1,7 @@
 import type { StoredRecord } from '@sallyport/log';
 import type { ErasedRows, Erasure, NewErasure, Retention } from '../../stores.ts';
 import type { Database, Row, Statement } from '../database.ts';
-import { readRecord } from '../log-reader.ts';
+import { readRecord } from '../log/log-reader.ts';
 import { bindRows, selectJournal } from './erased-rows.ts';
 
 /** Reads what is to be erased, on whichever connection. */

@@ -3,7 +3,7 @@ import { encodeRedacted, ownText } from '../../../call/redacted.ts';
 import type { RedactedJson } from '../../../call/redacted.ts';
 import type { ErasedRows, Erasure, ErasureSubject, NewErasure, RemovedRecords, Retention } from '../../stores.ts';
 import type { Database, Statement } from '../database.ts';
-import type { LogAppender } from '../log-appender.ts';
+import type { LogAppender } from '../log/log-appender.ts';
 import { bindRows, selectDecisions, selectDedupe, selectJournal } from './erased-rows.ts';
 import { ErasureReader } from './erasure-reader.ts';
 

@@ -7,7 +7,7 @@ import type { SearchPage, SearchRequest } from '../../../audit/search/search-pag
 import { matchesFilter } from '../../../audit/search/parse-filter.ts';
 import { Database } from '../database.ts';
 import type { Row, Statement } from '../database.ts';
-import { archiveFiller, readRecord } from '../log-reader.ts';
+import { archiveFiller, readRecord } from '../log/log-reader.ts';
 import { IndexFile } from './index-file.ts';
 import { PlaceSet } from './place-set.ts';
 

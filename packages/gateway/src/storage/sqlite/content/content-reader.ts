@@ -1,5 +1,5 @@
-import type { Artifact, KnownContent } from '../stores.ts';
-import type { Database, Row, Statement } from './database.ts';
+import type { Artifact, KnownContent } from '../../stores.ts';
+import type { Database, Row, Statement } from '../database.ts';
 
 /** The reading half of the content index. */
 export class ContentReader {

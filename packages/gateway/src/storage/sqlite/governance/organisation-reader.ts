@@ -1,6 +1,6 @@
-import { defaultSettings } from '../../call/organisation.ts';
-import type { Member, Organisation, OrganisationSettings, Permission, Team } from '../../call/organisation.ts';
-import type { Database, Row, Statement } from './database.ts';
+import { defaultSettings } from '../../../call/organisation.ts';
+import type { Member, Organisation, OrganisationSettings, Permission, Team } from '../../../call/organisation.ts';
+import type { Database, Row, Statement } from '../database.ts';
 
 /** Reads the organisation whole. */
 export class OrganisationReader {

@@ -1,6 +1,6 @@
-import type { Door } from '../../call/call.ts';
-import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../call/session.ts';
-import type { Database, Row, Statement } from './database.ts';
+import type { Door } from '../../../call/call.ts';
+import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../../call/session.ts';
+import type { Database, Row, Statement } from '../database.ts';
 
 export interface KnownSession {
   readonly session: Session;

@@ -5,9 +5,9 @@ import type {
   NewPlan,
   Plan,
   StandingApproval,
-} from '../../call/approval.ts';
-import type { PlanFilter } from '../stores.ts';
-import type { Database, Row, Statement } from './database.ts';
+} from '../../../call/approval.ts';
+import type { PlanFilter } from '../../stores.ts';
+import type { Database, Row, Statement } from '../database.ts';
 
 /** Reads approvals, standing approvals and plans, on whichever connection. */
 export class ApprovalReader {

@@ -7,12 +7,12 @@ import type {
   Plan,
   PlanDecision,
   StandingApproval,
-} from '../../call/approval.ts';
-import { ownJson } from '../../call/redacted.ts';
-import type { Aged, LogEntry } from '../stores.ts';
+} from '../../../call/approval.ts';
+import { ownJson } from '../../../call/redacted.ts';
+import type { Aged, LogEntry } from '../../stores.ts';
 import { ApprovalReader } from './approval-reader.ts';
-import type { Database, Statement } from './database.ts';
-import type { LogAppender } from './log-appender.ts';
+import type { Database, Statement } from '../database.ts';
+import type { LogAppender } from '../log/log-appender.ts';
 
 const mostRuns = 20;
 /** So that calls do not wait long for the writer when thousands are due at once. */

@@ -1,5 +1,5 @@
-import type { Artifact, ContentGrant } from '../stores.ts';
-import type { Database, Statement } from './database.ts';
+import type { Artifact, ContentGrant } from '../../stores.ts';
+import type { Database, Statement } from '../database.ts';
 
 /** The writing half of the content index, inside the writer's transaction. */
 export class ContentWriter {

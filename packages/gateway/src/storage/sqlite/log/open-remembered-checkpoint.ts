@@ -1,6 +1,6 @@
 import { CheckpointError, openCheckpoint } from '@sallyport/log';
 import type { Checkpoint, Signer } from '@sallyport/log';
-import { ConfigError } from '../../call/fault.ts';
+import { ConfigError } from '../../../call/fault.ts';
 
 /** `where`: what the note was read from, for people. Throws ConfigError, with what to do, when it is not one of this gate. */
 export function openRememberedCheckpoint(

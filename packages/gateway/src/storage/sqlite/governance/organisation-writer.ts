@@ -1,5 +1,5 @@
-import type { Member, OrganisationChange, Permission, Team } from '../../call/organisation.ts';
-import type { Database, Statement } from './database.ts';
+import type { Member, OrganisationChange, Permission, Team } from '../../../call/organisation.ts';
+import type { Database, Statement } from '../database.ts';
 
 /** Teams, members, permissions and settings, inside the writer's transaction. */
 export class OrganisationWriter {

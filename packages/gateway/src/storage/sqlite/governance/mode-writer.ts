@@ -1,7 +1,7 @@
-import { ownJson } from '../../call/redacted.ts';
-import type { ModeChange } from '../stores.ts';
-import type { Database, Statement } from './database.ts';
-import type { LogAppender } from './log-appender.ts';
+import { ownJson } from '../../../call/redacted.ts';
+import type { ModeChange } from '../../stores.ts';
+import type { Database, Statement } from '../database.ts';
+import type { LogAppender } from '../log/log-appender.ts';
 import { readMode } from './mode-reader.ts';
 
 /** The mode, its history and its record in the log, inside the writer's transaction. */

@@ -1,6 +1,6 @@
 import { readEnding } from '@sallyport/log';
-import type { CountedEndings, DecidedRecord } from '../stores.ts';
-import type { Database, Row, Statement } from './database.ts';
+import type { CountedEndings, DecidedRecord } from '../../stores.ts';
+import type { Database, Row, Statement } from '../database.ts';
 
 // Places in the leaf, counted from 1 as SQL does; docs/audit-format.md has them.
 const kind = 'substr(leaf, 2, 1)';

@@ -1,11 +1,11 @@
 import { covers, hashBytes, leafBytes, parseRemoval, saltBytes } from '@sallyport/log';
 import type { NodeReader, PackedRecords, StoredCheckpoint, StoredRecord } from '@sallyport/log';
-import { ArchiveFolder } from '../archive/archive-folder.ts';
-import type { KeptLog, SealedSecret } from '../stores.ts';
-import { Database } from './database.ts';
-import type { Row, Statement } from './database.ts';
-import { readNodes } from './proofs/log-nodes.ts';
-import { judgeState } from './state/judge-state.ts';
+import { ArchiveFolder } from '../../archive/archive-folder.ts';
+import type { KeptLog, SealedSecret } from '../../stores.ts';
+import { Database } from '../database.ts';
+import type { Row, Statement } from '../database.ts';
+import { readNodes } from './log-nodes.ts';
+import { judgeState } from '../state/judge-state.ts';
 
 type Fill = (record: StoredRecord) => StoredRecord;
 

@@ -13,9 +13,9 @@ import {
   tagRecord,
 } from '@sallyport/log';
 import type { Checkpoint, Signer, TagKey } from '@sallyport/log';
-import { ConfigError } from '../../call/fault.ts';
-import type { LogEntry } from '../stores.ts';
-import type { Database, Statement } from './database.ts';
+import { ConfigError } from '../../../call/fault.ts';
+import type { LogEntry } from '../../stores.ts';
+import type { Database, Statement } from '../database.ts';
 import { readRecord } from './log-reader.ts';
 import { openRememberedCheckpoint } from './open-remembered-checkpoint.ts';
 

@@ -1,6 +1,6 @@
-import type { Budget } from '../../call/session.ts';
-import type { Misconduct, NewLease, NewSession } from '../stores.ts';
-import type { Database, Statement } from './database.ts';
+import type { Budget } from '../../../call/session.ts';
+import type { Misconduct, NewLease, NewSession } from '../../stores.ts';
+import type { Database, Statement } from '../database.ts';
 
 /** Misconduct that began later than this from now began while the clock was wrong. */
 const clockToleranceMs = 60_000;

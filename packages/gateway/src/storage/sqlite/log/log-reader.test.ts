@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createSigningKey, deriveTagKey, openSigner, verifyLog } from '@sallyport/log';
 import type { LogReport } from '@sallyport/log';
-import { requirement } from '../../../../../test/requirement.ts';
-import { Database } from './database.ts';
+import { requirement } from '../../../../../../test/requirement.ts';
+import { Database } from '../database.ts';
 import { LogAppender } from './log-appender.ts';
 import { openLog } from './log-reader.ts';
-import { migrate } from './migrations.ts';
-import { ownText } from '../../call/redacted.ts';
+import { migrate } from '../migrations.ts';
+import { ownText } from '../../../call/redacted.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-log-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { decodeLeaf } from '@sallyport/log';
-import type { OpenIntent } from '../stores.ts';
-import type { Database } from './database.ts';
+import type { OpenIntent } from '../../stores.ts';
+import type { Database } from '../database.ts';
 
 /**
  * Which calls have an intent and no outcome, as the log says. Kept in memory: each commit only writes where in the log the

@@ -1,8 +1,8 @@
-import { modes } from '../../call/session.ts';
-import type { Mode } from '../../call/session.ts';
-import type { ModeChange } from '../stores.ts';
-import type { Database, Row, Statement } from './database.ts';
-import { ownText } from '../../call/redacted.ts';
+import { modes } from '../../../call/session.ts';
+import type { Mode } from '../../../call/session.ts';
+import type { ModeChange } from '../../stores.ts';
+import type { Database, Row, Statement } from '../database.ts';
+import { ownText } from '../../../call/redacted.ts';
 
 export class ModeReader {
   readonly #mode: Statement;
