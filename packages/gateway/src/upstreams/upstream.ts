@@ -5,13 +5,14 @@ import { ProgramNotStarted } from '@sallyport/sandbox';
 import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
 import { orAborted } from '../call/cancellation.ts';
 import { ToolFailure } from '../call/tool.ts';
-import type { ToolUsage } from '../call/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
 import { LoginNeeded } from './login/login-needed.ts';
 import type { LoginParts, PersonLogin } from './login/person-login.ts';
 import type { TransportParts } from './transport/open-transport.ts';
 import { RequestDesk } from './requests/request-desk.ts';
 import type { AskableCall, DeskParts } from './requests/request-desk.ts';
+import { RunningCalls } from './running-calls.ts';
+import type { Onlooker, OnUsage } from './running-calls.ts';
 import type { UpstreamConfig } from './upstream-config.ts';
 import type {
   ConnectionCall,
@@ -20,6 +21,7 @@ import type {
   ServerOffers,
   UpstreamConnection,
 } from './upstream-connection.ts';
+import { UpstreamHealth } from './upstream-health.ts';
 
 export const upstreamStates = ['idle', 'connecting', 'connected', 'waiting', 'needs login'] as const;
 /**
@@ -40,17 +42,10 @@ export interface UpstreamParts extends TransportParts, LoginParts, DeskParts {
   readonly onLoginLost: (upstream: string, reason: string) => void;
 }
 
-/** Hears what the server does while the call runs, also for other calls that run there then. */
-interface Onlooker {
-  readonly onNetwork: (events: readonly NetworkEvent[]) => void;
-  readonly onWithheld: (withheld: Withheld) => void;
-}
-
 export interface CallOptions extends AskableCall, Onlooker {
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
-  /** Hears what CPU time the server used for the call, where that can be told: no other call ran there meanwhile. */
-  readonly onUsage: (usage: Pick<ToolUsage, 'measuredBy' | 'cpuMs'>) => void;
+  readonly onUsage: OnUsage;
   /** The span of the call, for the server. Absent: nobody follows the trace. */
   readonly traceparent?: string | undefined;
   /** Called when the server is there and has listed its tools, before it is asked. May throw. */
@@ -58,8 +53,6 @@ export interface CallOptions extends AskableCall, Onlooker {
 }
 
 const connectWithinMs = 30_000;
-const firstPauseMs = 500;
-const longestPauseMs = 60_000;
 /** A connection that lasted so long was a success. */
 const steadyMs = 10_000;
 
@@ -82,23 +75,10 @@ export class Upstream {
   #era: ProtocolEra = 'auto';
   /** It sees its folders as they were, and others may wait for it to leave them. */
   #isOutdated = false;
-  #failures = 0;
-  #retryAtMs = 0;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #health: UpstreamHealth;
   #idle: NodeJS.Timeout | undefined;
   readonly #desk: RequestDesk;
-  readonly #watching = new Set<Onlooker>();
-  /** Counts calls, so that one can tell whether another ran meanwhile. */
-  #begunCalls = 0;
-  #openCalls = 0;
-  /** In the words for operators. */
-  #trouble = '';
-  /** The same for everyone. */
-  #reason = '';
-  /** Why trying again will not help before somebody has changed something. */
-  #failed: ToolFailure | undefined;
-  #startTrouble = '';
-  #loginNeeded: LoginNeeded | undefined;
+  readonly #calls = new RunningCalls();
   #login: PersonLogin | undefined;
   #loginUrl: URL | undefined;
   #server: ServerFacts | undefined;
@@ -108,18 +88,19 @@ export class Upstream {
     this.config = config;
     this.#parts = parts;
     this.#desk = new RequestDesk(config, parts);
+    this.#health = new UpstreamHealth(config.name, () => void this.connect().catch(() => undefined));
   }
 
   get state(): UpstreamState {
     if (this.#connection !== undefined) return 'connected';
     if (this.#connecting !== undefined) return 'connecting';
-    if (this.#loginNeeded !== undefined) return 'needs login';
-    return this.#retryAtMs > performance.now() ? 'waiting' : 'idle';
+    if (this.#health.loginNeeded !== undefined) return 'needs login';
+    return this.#health.isPaused ? 'waiting' : 'idle';
   }
 
   /** Why it could not be reached the last time. Empty: it could. */
   get trouble(): string {
-    return this.#trouble;
+    return this.#health.trouble;
   }
 
   /** The login of a person there. Undefined: there is none, or nobody has looked yet. */
@@ -148,8 +129,7 @@ export class Upstream {
 
   /** Tries at once, whatever happened before. */
   async reconnect(): Promise<void> {
-    this.#retryAtMs = 0;
-    this.#loginNeeded = undefined;
+    this.#health.endPause();
     await this.connect();
     const { signal } = this.#closing;
     if (this.#connection !== undefined) await this.#list(this.#connection, signal);
@@ -167,14 +147,13 @@ export class Upstream {
   ): Promise<Result> {
     const answer = this.#desk.enter(options);
     clearTimeout(this.#idle);
-    this.#watching.add(options);
-    this.#openCalls += 1;
-    this.#begunCalls += 1;
+    this.#calls.begin(options);
     let connection: UpstreamConnection | undefined;
     try {
       connection = this.#connection ?? (await orAborted(this.#ready(), options.signal));
-      // Beside another call nobody can tell for which of them the server works.
-      const tellUsage = this.#openCalls > 1 ? undefined : await orAborted(this.#meter(connection), options.signal);
+      const tellUsage = this.#calls.areSeveral
+        ? undefined
+        : await orAborted(this.#calls.meter(connection), options.signal);
       options.confirm();
       const calling = send(connection, { ...options, answer });
       const result = await (tellUsage === undefined
@@ -183,7 +162,7 @@ export class Upstream {
             thenAlways(calling, () => tellUsage(options.onUsage)),
             options.signal,
           ));
-      this.#failures = 0;
+      this.#health.noteSuccess();
       return result;
     } catch (error) {
       options.signal.throwIfAborted();
@@ -193,10 +172,10 @@ export class Upstream {
       if (trouble.isLost && connection !== undefined) this.#drop(connection, trouble.failure);
       throw trouble.failure;
     } finally {
-      this.#openCalls -= 1;
+      this.#calls.end();
       await connection?.sweep();
       this.#desk.leave(answer);
-      this.#watching.delete(options);
+      this.#calls.leave(options);
       this.#watchIdleness();
     }
   }
@@ -212,10 +191,10 @@ export class Upstream {
       throw new ToolFailure('EXECUTION_ERROR', `No person logs in at the upstream server ${name}: its file says how.`);
     }
     // What it asks for is said when it refuses a request.
-    if (this.#loginNeeded === undefined && login.current === undefined) {
+    if (this.#health.loginNeeded === undefined && login.current === undefined) {
       await orAborted(this.connect(), options.signal).catch(() => options.signal.throwIfAborted());
-      if (this.#loginNeeded === undefined) {
-        const why = this.#trouble === '' ? 'does not ask for a login' : `cannot be asked for a login: ${this.#trouble}`;
+      if (this.#health.loginNeeded === undefined) {
+        const why = this.trouble === '' ? 'does not ask for a login' : `cannot be asked for a login: ${this.trouble}`;
         throw new ToolFailure('EXECUTION_ERROR', `The upstream server ${name} ${why}.`);
       }
     }
@@ -243,7 +222,7 @@ export class Upstream {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#login?.close();
-    clearTimeout(this.#retry);
+    this.#health.stopRetry();
     clearTimeout(this.#idle);
     const connection = this.#connection ?? (await this.#connecting?.catch(() => undefined));
     this.#connection = undefined;
@@ -254,24 +233,15 @@ export class Upstream {
   async #ready(): Promise<UpstreamConnection> {
     if (this.#connection !== undefined) return this.#connection;
     const { name } = this.config;
-    if (this.#loginNeeded !== undefined) throw this.#loginNeeded;
+    if (this.#health.loginNeeded !== undefined) throw this.#health.loginNeeded;
     if (this.#closing.signal.aborted) throw new ToolFailure('UPSTREAM_UNAVAILABLE', `${name} was removed.`);
-    const pauseMs = this.#retryAtMs - performance.now();
-    if (this.#connecting === undefined && pauseMs > 0) {
-      const [code, why] =
-        this.#failed === undefined
-          ? (['UPSTREAM_UNAVAILABLE', `The upstream server ${name} cannot be reached: ${this.#reason}.`] as const)
-          : (['UPSTREAM_FAILED', this.#failed.message] as const);
-      throw new ToolFailure(code, `${why} It is tried again in ${Math.ceil(pauseMs / 1000)} s.`, {
-        forOperators: '`sallyport upstream list` shows how the servers are.',
-      });
-    }
+    if (this.#connecting === undefined) this.#health.checkPause();
     this.#connecting ??= this.#open().finally(() => (this.#connecting = undefined));
     return this.#connecting;
   }
 
   async #open(): Promise<UpstreamConnection> {
-    clearTimeout(this.#retry);
+    this.#health.stopRetry();
     await this.#ending;
     const protocol = await loadProtocol();
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectWithinMs)]);
@@ -280,7 +250,7 @@ export class Upstream {
     const openedAtMs = performance.now();
     const leave = (): void => {
       if (connection === undefined || this.#connection !== connection) return;
-      if (performance.now() - openedAtMs > steadyMs) this.#failures = 0;
+      if (performance.now() - openedAtMs > steadyMs) this.#health.noteSuccess();
       this.#drop(connection, connection.failure ?? new Error('the server closed the connection'));
     };
     try {
@@ -318,14 +288,13 @@ export class Upstream {
       // Some servers do not survive being asked for the newer protocol.
       const isUnderstood = hasStarted || failure instanceof LoginNeeded;
       if (!isUnderstood) this.#era = this.#era === 'auto' ? 'legacy' : 'auto';
-      this.#failed = failure instanceof ToolFailure && failure.code === 'UPSTREAM_FAILED' ? failure : undefined;
+      this.#health.noteUnconnected(failure);
       this.#pause(failure);
       throw failure;
     }
-    this.#failed = undefined;
+    this.#health.noteConnected();
     this.#connection = connection;
     this.#server = connection.server;
-    this.#trouble = '';
     this.#isOutdated = isOutdated;
     this.#watchIdleness();
     return connection;
@@ -335,7 +304,7 @@ export class Upstream {
   #explainStart(protocol: Protocol, error: unknown, otherwise: Error): Error {
     if (!(error instanceof ProgramNotStarted) || error.isTransient) return otherwise;
     const { name } = this.config;
-    this.#startTrouble = protocol.explainStart(this.config, error, this.#parts);
+    this.#health.noteStartTrouble(protocol.explainStart(this.config, error, this.#parts));
     const text = `The upstream server ${name} does not start. An operator can see why.`;
     return new ToolFailure('UPSTREAM_FAILED', text, {
       cause: error,
@@ -363,32 +332,12 @@ export class Upstream {
     this.#parts.onTools();
   }
 
-  /** Undefined: its server cannot be measured. */
-  async #meter(
-    connection: UpstreamConnection,
-  ): Promise<((onUsage: CallOptions['onUsage']) => Promise<void>) | undefined> {
-    const begun = this.#begunCalls;
-    const before = (await connection.measure()).cpuMs;
-    if (before === undefined) return undefined;
-    return async (onUsage) => {
-      if (this.#begunCalls !== begun) return;
-      const { measuredBy, cpuMs } = await connection.measure();
-      const isAlone = this.#begunCalls === begun;
-      if (!isAlone || measuredBy === undefined || cpuMs === undefined) return;
-      // Both are in whole microseconds; their difference as a number is not.
-      onUsage({ measuredBy, cpuMs: Math.round((cpuMs - before) * 1000) / 1000 });
-    };
-  }
-
-  /** A server does not say for which call it connects, so each that runs has it on record. */
   readonly #noteNetwork: Onlooker['onNetwork'] = (events) => {
-    for (const { onNetwork } of this.#watching) onNetwork(events);
-    if (this.#watching.size === 0) this.#parts.onNetwork(this.config.name, events);
+    if (!this.#calls.noteNetwork(events)) this.#parts.onNetwork(this.config.name, events);
   };
 
-  /** A server does not say for which call it wrote a file, so each that runs is warned. */
   readonly #noteWithheld: Onlooker['onWithheld'] = (withheld) => {
-    for (const { onWithheld } of this.#watching) onWithheld(withheld);
+    this.#calls.noteWithheld(withheld);
     this.#parts.onWithheld(this.config.name, withheld);
   };
 
@@ -401,26 +350,11 @@ export class Upstream {
 
   #pause(why: Error): void {
     if (this.#closing.signal.aborted) return;
-    clearTimeout(this.#retry);
-    if (why instanceof LoginNeeded) {
-      this.#needLogin(why);
-      return;
-    }
-    this.#failures += 1;
-    const pauseMs = Math.min(firstPauseMs * 2 ** (this.#failures - 1), longestPauseMs);
-    this.#retryAtMs = performance.now() + pauseMs;
-    const text = why instanceof ToolFailure ? why.textForOperators : why.message;
-    this.#trouble = this.#failed === undefined ? text : this.#startTrouble || text;
-    this.#reason = why.message.replace(/\.$/, '');
-    this.#parts.onTrouble(this.config.name, this.#trouble);
-    this.#retry = setTimeout(() => void this.connect().catch(() => undefined), pauseMs + 10).unref();
-  }
-
-  #needLogin(why: LoginNeeded): void {
-    this.#loginNeeded = why;
-    this.#trouble = why.textForOperators;
-    this.#parts.onTrouble(this.config.name, this.#trouble);
-    if (this.#login?.current !== undefined) this.#parts.onLoginLost(this.config.name, this.#trouble);
+    this.#health.pause(why);
+    const { trouble } = this.#health;
+    this.#parts.onTrouble(this.config.name, trouble);
+    const isLoginLost = why instanceof LoginNeeded && this.#login?.current !== undefined;
+    if (isLoginLost) this.#parts.onLoginLost(this.config.name, trouble);
   }
 
   #watchIdleness(): void {

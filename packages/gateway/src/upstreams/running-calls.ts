@@ -1,0 +1,67 @@
+import type { NetworkEvent } from '@sallyport/sandbox';
+import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
+import type { ToolUsage } from '../call/tool.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
+
+/** Hears what the server does while the call runs, also for other calls that run there then. */
+export interface Onlooker {
+  readonly onNetwork: (events: readonly NetworkEvent[]) => void;
+  readonly onWithheld: (withheld: Withheld) => void;
+}
+
+/** Hears what CPU time the server used for the call, where that can be told: no other call ran there meanwhile. */
+export type OnUsage = (usage: Pick<ToolUsage, 'measuredBy' | 'cpuMs'>) => void;
+
+/** The calls that run at one server. */
+export class RunningCalls {
+  readonly #onlookers = new Set<Onlooker>();
+  /** Counts calls, so that one can tell whether another ran meanwhile. */
+  #begun = 0;
+  #open = 0;
+
+  /** Nobody can tell for which of several calls the server works. */
+  get areSeveral(): boolean {
+    return this.#open > 1;
+  }
+
+  begin(onlooker: Onlooker): void {
+    this.#onlookers.add(onlooker);
+    this.#open += 1;
+    this.#begun += 1;
+  }
+
+  /** The server has answered. The call still hears what it did until `leave`. */
+  end(): void {
+    this.#open -= 1;
+  }
+
+  leave(onlooker: Onlooker): void {
+    this.#onlookers.delete(onlooker);
+  }
+
+  /** A server does not say for which call it connects, so each that runs has it on record. False: none runs. */
+  noteNetwork(events: readonly NetworkEvent[]): boolean {
+    for (const { onNetwork } of this.#onlookers) onNetwork(events);
+    return this.#onlookers.size > 0;
+  }
+
+  /** A server does not say for which call it wrote a file, so each that runs is warned. */
+  noteWithheld(withheld: Withheld): void {
+    for (const { onWithheld } of this.#onlookers) onWithheld(withheld);
+  }
+
+  /** Measures from now until the function is called. Undefined: the server cannot be measured. */
+  async meter(connection: UpstreamConnection): Promise<((onUsage: OnUsage) => Promise<void>) | undefined> {
+    const begun = this.#begun;
+    const before = (await connection.measure()).cpuMs;
+    if (before === undefined) return undefined;
+    return async (onUsage) => {
+      if (this.#begun !== begun) return;
+      const { measuredBy, cpuMs } = await connection.measure();
+      const isAlone = this.#begun === begun;
+      if (!isAlone || measuredBy === undefined || cpuMs === undefined) return;
+      // Both are in whole microseconds; their difference as a number is not.
+      onUsage({ measuredBy, cpuMs: Math.round((cpuMs - before) * 1000) / 1000 });
+    };
+  }
+}
