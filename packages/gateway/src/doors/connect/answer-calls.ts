@@ -22,7 +22,7 @@ export interface CallRunner<Written = never> {
 }
 
 /** Answers the calls of one stream, each when it is ready. A request without a call cancels the one of its number. */
-export function answerCalls<Written extends string = never>(
+export function answerCalls<Written extends string | Uint8Array = never>(
   requests: AsyncIterable<ExecuteToolsRequest>,
   peer: Peer,
   { run, present, number: giveNumber }: CallRunner<Written>,
@@ -43,7 +43,7 @@ export function answerCalls<Written extends string = never>(
       open.set(number, signal);
       if (peer.cancellation.aborted) signal.abort(peer.cancellation.reason);
       const value = await run({ ...readCall(call, peer), ...traceOf(request), signal });
-      if (typeof value === 'string') return giveNumber?.(number, value) ?? value;
+      if (!isMessage(value)) return giveNumber?.(number, value) ?? value;
       return create(ExecuteToolsResponseSchema, { number, result: { case: 'response', value } });
     } catch (error) {
       const { code, message } = present(error);
@@ -58,6 +58,10 @@ export function answerCalls<Written extends string = never>(
     open.get(request.number)?.abort(new RpcError('canceled', 'The caller cancelled the call.'));
     return undefined;
   });
+}
+
+function isMessage(value: ExecuteToolResponse | string | Uint8Array): value is ExecuteToolResponse {
+  return typeof value !== 'string' && !(value instanceof Uint8Array);
 }
 
 function traceOf({ traceparent, tracestate }: ExecuteToolsRequest): Pick<Submission, 'traceparent' | 'tracestate'> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toBinary, toJson } from '@bufbuild/protobuf';
+import { create, toBinary, toJson } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { ExecuteToolResponseSchema } from '@sallyport/contract';
+import { ExecuteToolResponseSchema, ExecuteToolsResponseSchema } from '@sallyport/contract';
 import type { ExecuteToolResponse } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { completed, failed, faulted, refused } from '../../closers/ending.test-kit.ts';
@@ -11,6 +11,7 @@ import { Fault } from '../../call/fault.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import { callOf, nowMs, sessionOf } from '../../stages/facts.test-kit.ts';
+import { encodeSuccess, numberSuccess } from './encode-success.ts';
 import { presentAnswer, writeSuccess } from './present-answer.ts';
 import { answerOf } from '../../daemon/answer-call.test-kit.ts';
 
@@ -165,7 +166,7 @@ test('whatever the caller sent, the answer can be sent back', () => {
 });
 
 test('a success that is written without a message says the same as one that is written with it', () => {
-  const text = fc.oneof(fc.constant(''), fc.string({ unit: 'binary' }));
+  const text = fc.oneof(fc.constant(''), fc.string({ unit: 'binary' }), fc.string({ minLength: 30, maxLength: 400 }));
   const count = fc.nat({ max: 2 ** 31 - 1 });
   const usage = fc.record(
     {
@@ -187,13 +188,18 @@ test('a success that is written without a message says the same as one that is w
     ...{ endedAtMs: fc.nat().map((ms) => nowMs + ms), output: text.map((outputJson) => ({ outputJson, summary: '' })) },
   });
   fc.assert(
-    fc.property(varied, (more) => {
+    fc.property(varied, fc.nat({ max: 2 ** 32 - 1 }), (more, number) => {
       const answer = { ...success, ...more };
       const written = writeSuccess(answer) ?? assert.fail('it is a success');
       assert.deepEqual(
         JSON.parse(written),
         JSON.parse(JSON.stringify(toJson(ExecuteToolResponseSchema, presentAnswer(answer)))),
       );
+      const encoded = encodeSuccess(answer) ?? assert.fail('it is a success');
+      const value = presentAnswer(answer);
+      assert.deepEqual(new Uint8Array(encoded), toBinary(ExecuteToolResponseSchema, value));
+      const numbered = create(ExecuteToolsResponseSchema, { number, result: { case: 'response', value } });
+      assert.deepEqual(new Uint8Array(numberSuccess(number, encoded)), toBinary(ExecuteToolsResponseSchema, numbered));
     }),
   );
 });
@@ -209,5 +215,6 @@ test('only a success that is in the answer is written without a message', () => 
     answerOf(faulted(new Error('bug'), 'execute-tool', completed({}).call), nowMs),
   ]) {
     assert.equal(writeSuccess(other), undefined);
+    assert.equal(encodeSuccess(other), undefined);
   }
 });

@@ -21,8 +21,9 @@ import { presentTool } from '../present-tool.ts';
 import { ProgressQueue } from '../progress-queue.ts';
 import { presentError, RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
-import type { HandlersInJson, HandlersOf, ServiceBinding } from '../transport/service-binding.ts';
+import type { HandlersOf, HandlersWriting, ServiceBinding } from '../transport/service-binding.ts';
 import { answerCalls } from './answer-calls.ts';
+import { encodeSuccess, numberSuccess } from './encode-success.ts';
 import { exportSessionTools } from './export-session-tools.ts';
 import { checkKnown, presentAnswer, writeSuccess } from './present-answer.ts';
 import { readCall } from './read-call.ts';
@@ -57,21 +58,32 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
     return response;
   };
   const run = async (call: Submission): Promise<ExecuteToolResponse> => present(await ask(call));
-  const runInJson = async (call: Submission): Promise<ExecuteToolResponse | string> => {
-    const answer = await ask(call);
-    return writeSuccess(answer) ?? present(answer);
-  };
+  const runWriting =
+    <Written>(write: (answer: Answer) => Written | undefined) =>
+    async (call: Submission): Promise<ExecuteToolResponse | Written> => {
+      const answer = await ask(call);
+      return write(answer) ?? present(answer);
+    };
+  const runInJson = runWriting(writeSuccess);
+  const runInBinary = runWriting<Uint8Array>(encodeSuccess);
 
   const presentFault = (error: unknown): RpcError =>
     presentError(error, 'ExecuteTools', { redact: parts.redact, log: (event) => parts.onFault(event.error) });
 
-  const inJson: HandlersInJson<typeof ToolService> = {
+  const inJson: HandlersWriting<string, typeof ToolService> = {
     executeTool: (request, peer) => runInJson(readCall(request, peer)),
 
     executeTools: (requests, peer) => {
       const number = (given: number, written: string): string => `{"number":${given},"response":${written}}`;
       return answerCalls(requests, peer, { run: runInJson, number, present: presentFault });
     },
+  };
+
+  const inBinary: HandlersWriting<Uint8Array, typeof ToolService> = {
+    executeTool: (request, peer) => runInBinary(readCall(request, peer)),
+
+    executeTools: (requests, peer) =>
+      answerCalls(requests, peer, { run: runInBinary, number: numberSuccess, present: presentFault }),
   };
 
   const methods: HandlersOf<typeof ToolService> = {
@@ -123,6 +135,6 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
 
     exportTools: async (request, peer) => exportSessionTools(request, checkCaller(store, peer), parts),
   };
-  const binding = bindService(ToolService, doors, methods, inJson);
+  const binding = bindService(ToolService, doors, methods, { inJson, inBinary });
   return { ...binding, whole: ['listAvailableTools', 'getToolSchema', 'exportTools'] };
 }

@@ -9,6 +9,8 @@ export interface UnaryMethod extends MethodCodec {
   readonly run: UnaryHandler<Message, Message>;
   /** The same for callers in JSON: a text is the answer as they get it. Absent: `run` serves them too. */
   readonly runInJson?: UnaryHandler<Message, Message | string> | undefined;
+  /** The same for callers in protobuf, who get bytes. */
+  readonly runInBinary?: UnaryHandler<Message, Message | Uint8Array> | undefined;
 }
 
 export interface ServerStreamMethod extends MethodCodec {
@@ -21,6 +23,7 @@ export interface BidiStreamMethod extends MethodCodec {
   readonly run: BidiStreamHandler<Message, Message>;
   /** As of a unary method. */
   readonly runInJson?: BidiStreamHandler<Message, Message | string> | undefined;
+  readonly runInBinary?: BidiStreamHandler<Message, Message | Uint8Array> | undefined;
 }
 
 interface MethodCodec {
@@ -36,14 +39,15 @@ export type MethodTable = ReadonlyMap<string, Method>;
 
 export function tabulateMethods(services: readonly ServiceBinding[], door: Door): MethodTable {
   const table = new Map<string, Method>();
-  for (const { service, methods, inJson, doors, whole = [] } of services) {
+  for (const { service, methods, writing, doors, whole = [] } of services) {
     if (!doors.includes(door)) continue;
     for (const { name, localName, methodKind, input, output } of service.methods) {
       const path = `/${service.typeName}/${name}`;
       const isWhole = whole === 'all' || whole.includes(localName);
       const run = methods[localName];
-      const runInJson = inJson?.[localName];
-      table.set(path, { path, kind: methodKind, run, runInJson, input, output, isWhole } as Method);
+      const runInJson = writing?.inJson?.[localName];
+      const runInBinary = writing?.inBinary?.[localName];
+      table.set(path, { path, kind: methodKind, run, runInJson, runInBinary, input, output, isWhole } as Method);
     }
   }
   return table;

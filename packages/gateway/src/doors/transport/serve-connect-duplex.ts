@@ -47,8 +47,7 @@ export async function serveConnectDuplex(call: GrpcCall, { method, contentType, 
     opened.onStop = () => requests.end();
     // Sent at once, so that the client knows that it can begin.
     stream.respond({ ':status': 200, 'content-type': contentType });
-    const run = format === inJson ? (method.runInJson ?? method.run) : method.run;
-    await opened.settle(sendMessages(call, method, run(requests, opened), format));
+    await opened.settle(sendMessages(call, method, format.handlerOf(method)(requests, opened), format));
   } catch (error) {
     end = { error: describeError(presentError(error, method.path, context)) };
   } finally {

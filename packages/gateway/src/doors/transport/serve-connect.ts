@@ -1,7 +1,7 @@
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
 import { bringsToken, findToken } from './find-token.ts';
-import { answerInJson, decodeBinary, encodeBinary } from './wire/message-codec.ts';
+import { answerInBinary, answerInJson } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
 import { openExchange } from './exchange.ts';
 import { parseConnectTimeout } from './wire/parse-timeout.ts';
@@ -50,8 +50,7 @@ async function answer(
       findToken: (start) => findToken(method.input, start, format === 'application/json' ? 'json' : 'binary'),
     }),
   });
-  if (format === 'application/json') return answerInJson(method, body, exchange);
-  return encodeBinary(method, await method.run(decodeBinary(method, body), exchange));
+  return (format === 'application/json' ? answerInJson : answerInBinary)(method, body, exchange);
 }
 
 function header({ request }: Incoming, name: string): string | undefined {

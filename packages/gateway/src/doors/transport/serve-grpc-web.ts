@@ -5,7 +5,7 @@ import { bringsToken, findToken } from './find-token.ts';
 import { describeGrpcError, okTrailers } from './wire/grpc-status.ts';
 import type { GrpcTrailers } from './wire/grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, trailersFlag, unframeMessage } from './wire/message-frame.ts';
-import { decodeBinary, encodeBinary } from './wire/message-codec.ts';
+import { answerInBinary } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
 import { openExchange } from './exchange.ts';
 import { parseGrpcTimeout } from './wire/parse-timeout.ts';
@@ -61,7 +61,7 @@ async function answer(
     }),
   });
   const message = unframeMessage(asText(format) ? decodeText(body) : body, maxMessageBytes);
-  return encodeBinary(method, await method.run(decodeBinary(method, message), exchange));
+  return answerInBinary(method, message, exchange);
 }
 
 function decodeText(body: Buffer): Buffer {

@@ -1,4 +1,3 @@
-import type { Message } from '@bufbuild/protobuf';
 import { wholeText } from '@sallyport/contract';
 import type { Exchange } from './exchange.ts';
 import { findToken } from './find-token.ts';
@@ -6,7 +5,7 @@ import { beginAnswer, endAnswer } from './wire/grpc-call.ts';
 import type { GrpcCall } from './wire/grpc-call.ts';
 import { describeGrpcError, okTrailers } from './wire/grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, unframeMessage } from './wire/message-frame.ts';
-import { decodeBinary, encodeBinary, inBinary } from './wire/message-codec.ts';
+import { answerInBinary, decodeBinary, inBinary } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
 import { parseGrpcTimeout } from './wire/parse-timeout.ts';
 import { presentError, RpcError } from './rpc-error.ts';
@@ -36,13 +35,13 @@ async function serveMethod(call: GrpcCall, method: Method, exchange: Exchange): 
   const { stream } = call;
   switch (method.kind) {
     case 'unary': {
-      const answer = encodeBinary(method, await method.run(await readRequest(call, method, exchange), exchange));
+      const answer = await answerInBinary(method, await readRequest(call, method, exchange), exchange);
       beginAnswer(stream);
       endAnswer(stream, okTrailers, frameMessage(answer));
       return;
     }
     case 'server_streaming': {
-      const request = await readRequest(call, method, exchange);
+      const request = decodeBinary(method, await readRequest(call, method, exchange));
       exchange.onStop = () => exchange.abort('unavailable', 'Sallyport is stopping.');
       beginAnswer(stream);
       await sendMessages(call, method, method.run(request, exchange), inBinary);
@@ -53,15 +52,15 @@ async function serveMethod(call: GrpcCall, method: Method, exchange: Exchange): 
       const requests = receiveMessages(call, method, exchange, inBinary);
       exchange.onStop = () => requests.end();
       beginAnswer(stream);
-      await sendMessages(call, method, method.run(requests, exchange), inBinary);
+      await sendMessages(call, method, inBinary.handlerOf(method)(requests, exchange), inBinary);
       endAnswer(stream, okTrailers);
       return;
     }
   }
 }
 
-/** The one message of a method that takes no stream. */
-async function readRequest({ stream, context }: GrpcCall, method: Method, exchange: Exchange): Promise<Message> {
+/** The one message of a method that takes no stream, not decoded. */
+async function readRequest({ stream, context }: GrpcCall, method: Method, exchange: Exchange): Promise<Buffer> {
   const { maxMessageBytes, requestTimeoutMs: timeoutMs } = context.limits;
   const body = await exchange.readBody(stream, {
     timeoutMs,
@@ -69,5 +68,5 @@ async function readRequest({ stream, context }: GrpcCall, method: Method, exchan
     inspect: (start) => checkFrameStart(start, maxMessageBytes),
     findToken: (start) => findToken(method.input, start.subarray(framePrefixBytes), 'binary'),
   });
-  return decodeBinary(method, unframeMessage(body, maxMessageBytes));
+  return unframeMessage(body, maxMessageBytes);
 }

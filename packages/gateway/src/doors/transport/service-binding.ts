@@ -20,17 +20,23 @@ export type HandlersOf<Service extends DescService> = {
   readonly [Name in keyof Service['method']]: HandlerOf<Service['method'][Name]>;
 };
 
-/** For those methods that write the JSON of some answers themselves: a text is the answer as the caller gets it. */
-export type HandlersInJson<Service extends DescService> = {
-  readonly [Name in keyof Service['method']]?: InJsonOf<Service['method'][Name]>;
+/** For those methods that write some answers themselves: a text, or bytes, is the answer as the caller gets it. */
+export type HandlersWriting<Written, Service extends DescService> = {
+  readonly [Name in keyof Service['method']]?: WritingHandlerOf<Written, Service['method'][Name]>;
 };
 
-type InJsonOf<Method extends Pick<DescMethod, 'methodKind' | 'input' | 'output'>> = {
-  unary: UnaryHandler<MessageShape<Method['input']>, MessageShape<Method['output']> | string>;
+type WritingHandlerOf<Written, Method extends Pick<DescMethod, 'methodKind' | 'input' | 'output'>> = {
+  unary: UnaryHandler<MessageShape<Method['input']>, MessageShape<Method['output']> | Written>;
   server_streaming: never;
-  bidi_streaming: BidiStreamHandler<MessageShape<Method['input']>, MessageShape<Method['output']> | string>;
+  bidi_streaming: BidiStreamHandler<MessageShape<Method['input']>, MessageShape<Method['output']> | Written>;
   client_streaming: never;
 }[Method['methodKind']];
+
+/** By the form in which the caller takes answers. Absent: those callers get messages, too. */
+export interface WritingHandlers<Service extends DescService> {
+  readonly inJson?: HandlersWriting<string, Service>;
+  readonly inBinary?: HandlersWriting<Uint8Array, Service>;
+}
 
 export type AnyHandler =
   | UnaryHandler<Message, Message>
@@ -44,8 +50,8 @@ export interface ServiceBinding {
   readonly methods: Readonly<Record<string, AnyHandler>>;
   /** At any other door the service does not exist. */
   readonly doors: readonly Door[];
-  /** See `HandlersInJson`. Callers in JSON get these. Absent: there are none. */
-  readonly inJson?: Readonly<Record<string, unknown>>;
+  /** See `WritingHandlers`. Absent: there are none. */
+  readonly writing?: Readonly<Partial<Record<'inJson' | 'inBinary', Readonly<Record<string, unknown>>>>>;
   /** Methods whose answers in JSON have every field, with its default if need be: see `InJson`. Others: as proto3 has it. */
   readonly whole?: 'all' | readonly string[];
 }
@@ -54,12 +60,12 @@ export function bindService<Service extends DescService>(
   service: Service,
   doors: readonly Door[],
   methods: HandlersOf<Service>,
-  inJson?: HandlersInJson<Service>,
+  writing?: WritingHandlers<Service>,
 ): ServiceBinding {
   return {
     service,
     doors,
     methods: methods as unknown as Record<string, AnyHandler>,
-    ...(inJson && { inJson }),
+    ...(writing && { writing }),
   };
 }

@@ -4,8 +4,9 @@ import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, Message } from '@bufbuild/protobuf';
 import { checkJsonShape } from './check-shape.ts';
 import { checkWire } from './check-wire.ts';
-import type { Method, UnaryMethod } from '../method-table.ts';
+import type { BidiStreamMethod, Method, UnaryMethod } from '../method-table.ts';
 import type { Peer } from '../peer.ts';
+import type { BidiStreamHandler } from '../service-binding.ts';
 import { RpcError } from '../rpc-error.ts';
 
 // A field that this version does not know is dropped, in JSON as in binary, so that newer clients are understood.
@@ -45,23 +46,36 @@ export async function answerInJson(method: UnaryMethod, body: Buffer, peer: Peer
   return typeof answer === 'string' ? answer : encodeJson(method, answer);
 }
 
+/** One unary call in protobuf. */
+export async function answerInBinary(method: UnaryMethod, body: Uint8Array, peer: Peer): Promise<Uint8Array> {
+  const answer = await (method.runInBinary ?? method.run)(decodeBinary(method, body), peer);
+  return answer instanceof Uint8Array ? answer : encodeBinary(method, answer);
+}
+
+/** What a handler yields: a message, or one that it has written in the form of the stream. */
+export type Yielded = Message | string | Uint8Array;
+
 /** How the messages of a stream are written. */
 export interface MessageFormat {
   readonly name: 'binary' | 'json';
   readonly decode: (method: Method, bytes: Buffer) => Message;
-  /** A text is the JSON of a message already; there is none in binary. */
-  readonly encode: (method: Method, message: Message | string) => Uint8Array;
+  readonly encode: (method: Method, message: Yielded) => Uint8Array;
+  /** Who answers callers in this form. */
+  readonly handlerOf: (method: BidiStreamMethod) => BidiStreamHandler<Message, Yielded>;
 }
 
 export const inBinary: MessageFormat = {
   name: 'binary',
   decode: decodeBinary,
-  encode: (method, message) => encodeBinary(method, message as Message),
+  encode: (method, message) => (message instanceof Uint8Array ? message : encodeBinary(method, message as Message)),
+  handlerOf: (method) => method.runInBinary ?? method.run,
 };
 export const inJson: MessageFormat = {
   name: 'json',
   decode: decodeJson,
-  encode: (method, message) => Buffer.from(typeof message === 'string' ? message : encodeJson(method, message)),
+  encode: (method, message) =>
+    Buffer.from(typeof message === 'string' ? message : encodeJson(method, message as Message)),
+  handlerOf: (method) => method.runInJson ?? method.run,
 };
 
 function parseJson(bytes: Buffer): JsonValue {

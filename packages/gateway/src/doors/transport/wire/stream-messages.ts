@@ -6,7 +6,7 @@ import { isOver } from './grpc-call.ts';
 import type { GrpcCall } from './grpc-call.ts';
 import { frameMessage, FrameReader } from './message-frame.ts';
 import { MessageQueue } from './message-queue.ts';
-import type { MessageFormat } from './message-codec.ts';
+import type { MessageFormat, Yielded } from './message-codec.ts';
 import type { Method } from '../method-table.ts';
 import { arrivalMs, harmlessBytes, tellingBytes, tooSlow } from '../read-body.ts';
 import { RpcError } from '../rpc-error.ts';
@@ -90,7 +90,7 @@ export function receiveMessages(
 export async function sendMessages(
   { stream }: GrpcCall,
   method: Method,
-  messages: AsyncIterable<Message | string>,
+  messages: AsyncIterable<Yielded>,
   format: MessageFormat,
 ): Promise<void> {
   for await (const message of messages) {
