@@ -5,7 +5,7 @@ import { recordKinds, recordResults } from '@sallyport/log';
 import { ownText } from '../../call/redacted.ts';
 import type { LogEntry } from '../stores.ts';
 import { flattenAnswer, flattenOperation, readIndex, readOperations } from './flat-operations.ts';
-import type { Operation, Written } from './writer.ts';
+import type { Operation, Written } from './operation.ts';
 
 const ids = { callId: randomUUIDv7(), sessionId: randomUUIDv7() };
 const entry: LogEntry & { readonly callId: string } = {

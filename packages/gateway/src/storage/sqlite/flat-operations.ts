@@ -3,7 +3,7 @@ import type { RecordKind, RecordResult } from '@sallyport/log';
 import type { Reservation } from '../../call/call.ts';
 import type { Redacted } from '../../call/redacted.ts';
 import type { Admission, Admitted, LogEntry, Settlement } from '../stores.ts';
-import type { Operation, Recorded, Written } from './writer.ts';
+import type { Operation, Recorded, Written } from './operation.ts';
 
 // What goes between the threads with every call goes as plain values in one list: copying a list of texts and numbers
 // takes less than half the time that copying objects takes, on both sides.

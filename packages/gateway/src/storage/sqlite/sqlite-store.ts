@@ -34,7 +34,8 @@ import { mostEnded, Projection } from '../projection.ts';
 import type { Touched } from './state/state-versions.ts';
 import { WriterLink } from './writer-link.ts';
 import type { FromWriter } from './writer-thread.ts';
-import type { Recorded, WriterOptions } from './writer.ts';
+import type { Recorded } from './operation.ts';
+import type { WriterOptions } from './writer.ts';
 
 /** Starts the writer thread, brings the schema up to date and checks the end of the log. Rejects with ConfigError. */
 export async function openSqliteStore(options: WriterOptions): Promise<stores.Store> {

@@ -6,7 +6,8 @@ import { flattenOperation, readIndex } from './flat-operations.ts';
 import type { FlatAnswer, FlatOperations } from './flat-operations.ts';
 import type { Touched } from './state/state-versions.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
-import type { Operation, Sealed, WriterOptions } from './writer.ts';
+import type { Operation } from './operation.ts';
+import type { Sealed, WriterOptions } from './writer.ts';
 
 interface Waiting {
   readonly operation: Operation;

@@ -3,7 +3,8 @@ import { ConfigError } from '../../call/fault.ts';
 import { describeOpenFailure } from './describe-open-failure.ts';
 import { flattenAnswer, readOperations } from './flat-operations.ts';
 import type { FlatAnswer, FlatOperations } from './flat-operations.ts';
-import type { Operation, Sealed, WriterOptions } from './writer.ts';
+import type { Operation } from './operation.ts';
+import type { Sealed, WriterOptions } from './writer.ts';
 import { Writer } from './writer.ts';
 import { StateVersions } from './state/state-versions.ts';
 

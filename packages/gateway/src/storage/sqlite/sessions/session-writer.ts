@@ -1,5 +1,6 @@
 import type { Budget } from '../../../call/session.ts';
 import type { Misconduct, NewLease, NewSession } from '../../stores.ts';
+import type { SpendingLedger } from '../counts/spending-ledger.ts';
 import type { Database, Statement } from '../database.ts';
 
 /** Misconduct that began later than this from now began while the clock was wrong. */
@@ -7,6 +8,7 @@ const clockToleranceMs = 60_000;
 
 /** Sessions and their leases, inside the writer's transaction. */
 export class SessionWriter {
+  readonly #ledger: SpendingLedger;
   readonly #insertSession: Statement;
   readonly #insertLease: Statement;
   readonly #end: Statement;
@@ -15,7 +17,8 @@ export class SessionWriter {
   readonly #blame: Statement;
   readonly #quarantine: Statement;
 
-  constructor(database: Database) {
+  constructor(database: Database, ledger: SpendingLedger) {
+    this.#ledger = ledger;
     this.#insertSession = database.prepare(
       `INSERT INTO sessions (id, principal, agent, token_sha256, status, created_at_ms, expires_at_ms, working_directory,
          workspace, door, callback_url, max_calls, max_active_ms, max_tokens, max_cost_micros)
@@ -51,24 +54,36 @@ export class SessionWriter {
   }
 
   end(id: string): boolean {
-    return this.#end.run(id) === 1;
+    return this.#change(() => this.#end.run(id) === 1);
   }
 
   grantLease(sessionId: string, lease: NewLease, nowMs: number): boolean {
-    if (this.#isActive.get(sessionId) === undefined) return false;
-    this.#endLease.run(nowMs, sessionId);
-    this.#addLease(sessionId, lease, nowMs);
-    return true;
+    return this.#change(() => {
+      if (this.#isActive.get(sessionId) === undefined) return false;
+      this.#endLease.run(nowMs, sessionId);
+      this.#addLease(sessionId, lease, nowMs);
+      return true;
+    });
   }
 
   revokeLease(sessionId: string, nowMs: number): boolean {
-    return this.#endLease.run(nowMs, sessionId) > 0;
+    return this.#change(() => this.#endLease.run(nowMs, sessionId) > 0);
   }
 
   /** True when this put the session into quarantine. */
   blame({ sessionId, weight, limit, windowMs }: Misconduct, nowMs: number): boolean {
-    this.#blame.run(windowMs, nowMs, weight, sessionId);
-    return this.#quarantine.run(sessionId, limit) === 1;
+    return this.#change(() => {
+      this.#blame.run(windowMs, nowMs, weight, sessionId);
+      return this.#quarantine.run(sessionId, limit) === 1;
+    });
+  }
+
+  /** What the ledger knows is written before sessions change, and read again afterwards. */
+  #change(change: () => boolean): boolean {
+    this.#ledger.flush();
+    const value = change();
+    this.#ledger.forget();
+    return value;
   }
 
   #addLease(sessionId: string, lease: NewLease, nowMs: number): void {

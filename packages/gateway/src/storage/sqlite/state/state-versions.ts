@@ -1,5 +1,5 @@
 import type { Admitted, Aspect } from '../../stores.ts';
-import type { Operation, Recorded } from '../writer.ts';
+import type { Operation, Recorded } from '../operation.ts';
 
 /** The parts of the snapshot that an operation changed; they are read again. */
 export type Touched =
