@@ -31,6 +31,7 @@ const entries = [
   'packages/gateway/src/catalogue/data/postgres-thread.ts',
   'packages/gateway/src/catalogue/data/sqlite-program.ts',
   'packages/gateway/src/storage/sqlite/index-thread.ts',
+  'packages/gateway/src/text/large-json-thread.ts',
   'packages/sandbox/src/spawner/spawner-process.ts',
 ];
 const buildsFolder = dirname(recordFile);

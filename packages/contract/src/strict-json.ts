@@ -4,11 +4,13 @@ import { wholeText } from './whole-text.ts';
 
 /** Why a text is not accepted as JSON: what is wrong, and at which character. */
 export class StrictJsonError extends Error {
+  readonly reason: string;
   readonly position: number;
 
   constructor(reason: string, position: number) {
     super(`${reason} at character ${position}`);
     this.name = 'StrictJsonError';
+    this.reason = reason;
     this.position = position;
   }
 }

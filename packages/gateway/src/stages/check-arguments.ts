@@ -4,9 +4,9 @@ import type { ArgumentsChecked, ArgumentsRead, Begun, Opened, Resolved } from '.
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
-import { letOthersRun } from './read-arguments.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Registry } from '../registry/registry.ts';
+import { largeJson, largeLength } from '../text/large-json.ts';
 
 /** Validates the arguments, with defaults applied, and fixes their canonical form: what is judged is what runs. */
 export function checkArguments(registry: Registry): Stage<Begun & Opened & ArgumentsRead & Resolved, ArgumentsChecked> {
@@ -24,16 +24,20 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
       }
       const longestMs = tool.timeoutMsFor?.(rawArguments) ?? toolTimeoutMs;
       call.effectiveTimeoutMs = timeoutMs === 0 ? longestMs : Math.min(timeoutMs, longestMs);
-      const fix = (): undefined => {
-        call.arguments = { value: rawArguments, sha256: hash('sha256', canonicalJson(rawArguments)) };
+      const fixAs = (sha256: string): undefined => {
+        call.arguments = { value: rawArguments, sha256 };
       };
+      const fix = (): undefined | Promise<undefined> =>
+        call.input.length < largeLength
+          ? fixAs(hash('sha256', canonicalJson(rawArguments)))
+          : largeJson.digest(rawArguments).then(fixAs);
       try {
         call.resources = tool.claim(rawArguments, session);
       } catch (error) {
         return refusalOf(error);
       }
       const lookedUp = tool.lookUpClaim?.(rawArguments, session);
-      if (lookedUp === undefined) return letOthersRun(call.input)?.then(fix) ?? fix();
+      if (lookedUp === undefined) return fix();
       return lookedUp.then((resources) => {
         call.resources = resources;
         return fix();

@@ -1,8 +1,11 @@
 import { isJsonObject, parseStrictJson, spellBytes, StrictJsonError } from '@sallyport/contract';
-import type { ArgumentsRead, Begun, Opened } from '../call/call.ts';
+import type { Json } from '@sallyport/contract';
+import type { ArgumentsRead, Begun, Draft, Opened } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
-import type { Stage } from '../call/stage.ts';
-import { setImmediate } from 'node:timers/promises';
+import type { Refusal } from '../call/refusal.ts';
+import type { Passed, Stage } from '../call/stage.ts';
+import { harmlessBytes, hasTooManyParts, maxParts, TooManyParts } from '../text/json-parts.ts';
+import { largeJson, largeLength } from '../text/large-json.ts';
 
 const leastForOperators = 64 * 1024;
 
@@ -35,30 +38,43 @@ export function readArguments({
           remedy: 'Send less at once, for example by writing in parts with append.',
         });
       }
-      try {
-        const value = parsedInput ?? parseStrictJson(input === '' ? '{}' : input);
-        if (isJsonObject(value)) {
-          call.rawArguments = value;
-          return letOthersRun(input);
-        }
-      } catch (error) {
-        if (!(error instanceof StrictJsonError)) throw error;
-        const message = `The arguments are not acceptable JSON: ${error.message}.`;
-        return refuse('MALFORMED_ARGUMENTS', 'canonical-json', message, {
-          remedy: 'Send one JSON object without repeated keys, with numbers that a double can hold.',
-        });
+      if (parsedInput !== undefined) return take(call, parsedInput);
+      if (input.length >= largeLength) {
+        return largeJson.parseArguments(input).then((value) => take(call, value), explainUnread);
       }
-      return refuse('MALFORMED_ARGUMENTS', 'canonical-json', 'The arguments are not a JSON object.', {
-        remedy: 'Send an object, such as {"path": "notes.md"}.',
-      });
+      try {
+        return take(call, parseArguments(input));
+      } catch (error) {
+        return explainUnread(error);
+      }
     },
   };
 }
 
-/** Reading, checking and hashing so much takes some ten milliseconds each. */
-const largeLength = 1024 * 1024;
+function parseArguments(input: string): Json {
+  if (input.length > harmlessBytes && hasTooManyParts(Buffer.from(input))) throw new TooManyParts();
+  return parseStrictJson(input === '' ? '{}' : input);
+}
 
-/** Lets other calls use the thread between two steps over a large text. Undefined: the text is not large. */
-export function letOthersRun(text: string): Promise<undefined> | undefined {
-  return text.length < largeLength ? undefined : setImmediate(undefined);
+function take(call: Draft<ArgumentsRead>, value: Json): Passed {
+  if (isJsonObject(value)) {
+    call.rawArguments = value;
+    return undefined;
+  }
+  return refuse('MALFORMED_ARGUMENTS', 'canonical-json', 'The arguments are not a JSON object.', {
+    remedy: 'Send an object, such as {"path": "notes.md"}.',
+  });
+}
+
+function explainUnread(error: unknown): Refusal {
+  if (error instanceof TooManyParts) {
+    return refuse('ARGUMENTS_TOO_LARGE', 'argument-size', `The arguments have more than ${maxParts} parts.`, {
+      remedy: 'Send less at once.',
+    });
+  }
+  if (!(error instanceof StrictJsonError)) throw error;
+  const message = `The arguments are not acceptable JSON: ${error.message}.`;
+  return refuse('MALFORMED_ARGUMENTS', 'canonical-json', message, {
+    remedy: 'Send one JSON object without repeated keys, with numbers that a double can hold.',
+  });
 }

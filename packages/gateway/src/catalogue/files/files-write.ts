@@ -9,7 +9,7 @@ import type { OnMakeFolder, Target } from '../../paths/open-to-change.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { checkFileSize } from './file-bytes.ts';
 import { checkShown } from '../../call/check-shown.ts';
-import { checkSignal } from './check-signal.ts';
+import { checkSignal, takeBreaks } from './check-signal.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
 import { identifyFolder } from './tree/identify-entries.ts';
 import { findMissingFolders, journalFolders } from './tree/missing-folders.ts';
@@ -34,7 +34,10 @@ const timeoutMs = 10_000;
 const mostShownBytes = 16 * 1024 * 1024;
 const maxContentBytes = 100 * 1024 * 1024;
 const maxBase64Chars = Math.ceil(maxContentBytes / 3) * 4;
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+/** So much of a text is turned into bytes at once. Four characters of base64 are never cut. */
+const pieceLength = 512 * 1024;
+const partOfBase64 = /^[A-Za-z0-9+/]*$/;
+const lastOfBase64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 export const filesWrite = defineFileTool({
   name: 'files.write',
@@ -155,12 +158,11 @@ interface Content {
   readonly parts: NewContent['parts'];
 }
 
-async function openContent(args: WriteArguments, { content }: ToolContext): Promise<Content> {
+async function openContent(args: WriteArguments, { content, signal }: ToolContext): Promise<Content> {
   if (args.content_hash !== undefined) {
     return { bytes: await content.sizeOf(args.content_hash), parts: copyStored(content.read(args.content_hash)) };
   }
-  const decoded = decodeContent(args);
-  return { bytes: decoded.length, parts: [decoded] };
+  return args.encoding === 'base64' ? openBase64(args, signal) : openText(args);
 }
 
 async function* copyStored(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
@@ -172,12 +174,43 @@ function checkSize(args: WriteArguments, { bytes }: Content, former: FormerFile 
   checkFileSize(args.path, before + bytes, context);
 }
 
-function decodeContent({ path, content = '', encoding }: WriteArguments): Buffer {
-  if (encoding === 'base64' && (content.length % 4 !== 0 || !base64.test(content))) {
-    throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'content-encoding', 'The content is not valid base64.'));
+function openText({ path, content = '' }: WriteArguments): Content {
+  const bytes = Buffer.byteLength(content);
+  checkContentSize(path, bytes);
+  return { bytes, parts: encodePieces(content, 'utf-8') };
+}
+
+/** All of it is looked at before any of it is used. */
+async function openBase64({ path, content = '' }: WriteArguments, signal: AbortSignal): Promise<Content> {
+  const breathe = takeBreaks(signal);
+  for (let at = 0; at < content.length; at += pieceLength) {
+    const isLast = at + pieceLength >= content.length;
+    const isGood = (isLast ? lastOfBase64 : partOfBase64).test(content.slice(at, at + pieceLength));
+    if (!isGood || content.length % 4 !== 0) {
+      throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'content-encoding', 'The content is not valid base64.'));
+    }
+    await breathe();
   }
-  const bytes = Buffer.from(content, encoding);
-  if (bytes.length <= maxContentBytes) return bytes;
+  const padding = content.endsWith('==') ? 2 : content.endsWith('=') ? 1 : 0;
+  const bytes = (content.length / 4) * 3 - padding;
+  checkContentSize(path, bytes);
+  return { bytes, parts: encodePieces(content, 'base64') };
+}
+
+/** A part of a long text after the other, each when the one before it is written: all at once would hold up everyone. */
+function* encodePieces(content: string, encoding: 'utf-8' | 'base64'): Generator<Buffer> {
+  for (let at = 0; at < content.length;) {
+    const end = at + pieceLength;
+    // Both halves of a surrogate pair stay together.
+    const isCut = end < content.length && (content.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    const piece = content.slice(at, isCut ? end - 1 : end);
+    yield Buffer.from(piece, encoding);
+    at += piece.length;
+  }
+}
+
+function checkContentSize(path: string, bytes: number): void {
+  if (bytes <= maxContentBytes) return;
   throw new ToolFailure(
     'TOO_LARGE',
     `The content for ${path} is larger than 100 MB; write it in parts with append, or store it with content.put and give its content_hash.`,

@@ -45,7 +45,9 @@ export type BodySource = Readable & { readonly aborted?: boolean };
 export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const { room, smallOwner, maxBytes, timeoutMs, inspect, identify, hold } = limits;
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
+    /** A large body of known length, as far as it has come: to join it at the end would hold up everyone. */
+    let whole: Buffer | undefined;
     let size = 0;
     let { claimedBytes } = limits;
     let ticket: RoomTicket | undefined;
@@ -78,6 +80,11 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       await ticket.grow(wanted);
       if (settled) return ticket.release();
       giveSmall();
+      if (claimedBytes !== undefined) {
+        whole = Buffer.allocUnsafeSlow(claimedBytes);
+        joined(chunks, size).copy(whole);
+        chunks = [];
+      }
       clearTimeout(timer);
       timer = setTimeout(() => fail(tooSlow()), arrivalMs(wanted));
     };
@@ -89,6 +96,7 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
         room.takeSmall(smallOwner, chunk.length);
         smallBytes += chunk.length;
       }
+      if (whole !== undefined) return void chunk.copy(whole, size - chunk.length);
       chunks.push(chunk);
       if (chunks.length === 1) claimedBytes = inspect?.(chunk) ?? claimedBytes;
       if ((claimedBytes ?? size) <= harmlessBytes || size < tellingBytes || (ticket?.bytes ?? 0) >= size) return;
@@ -109,7 +117,7 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       settle();
       const taken = ticket;
       if (taken !== undefined) hold(() => taken.release());
-      resolve(joined(chunks, size));
+      resolve(whole === undefined ? joined(chunks, size) : whole.subarray(0, size));
     });
     source.on('close', () => settled || fail(leftEarly()));
   });

@@ -1,8 +1,10 @@
 import { wholeText } from '@sallyport/contract';
-import { isUtf8 } from 'node:buffer';
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, Message } from '@bufbuild/protobuf';
-import { checkJsonShape } from './check-shape.ts';
+import { TooManyParts } from '../../../text/json-parts.ts';
+import { largeJson, largeLength } from '../../../text/large-json.ts';
+import { parsePlainJson, PlainJsonError, readUtf8 } from '../../../text/plain-json.ts';
+import { checkJsonShape, tooManyParts } from './check-shape.ts';
 import { checkWire } from './check-wire.ts';
 import type { BidiStreamMethod, Method, UnaryMethod } from '../method-table.ts';
 import type { Peer } from '../peer.ts';
@@ -26,7 +28,20 @@ export function decodeBinary({ input }: Method, bytes: Uint8Array): Message {
 export function decodeJson({ input }: Method, bytes: Buffer): Message {
   checkJsonShape(bytes);
   try {
-    return fromJson(input, parseJson(bytes), jsonReadOptions);
+    return fromJson(input, parsePlainJson(readUtf8(bytes)) as JsonValue, jsonReadOptions);
+  } catch (error) {
+    throw undecodable(input, error);
+  }
+}
+
+/** The same for a large message, on another thread. Takes the bytes away. */
+async function decodeLargeJson({ input }: Method, bytes: Buffer): Promise<Message> {
+  const value = await largeJson.parseMessage(bytes).catch((error: unknown) => {
+    if (error instanceof TooManyParts) throw tooManyParts();
+    throw error instanceof PlainJsonError ? undecodable(input, error) : error;
+  });
+  try {
+    return fromJson(input, value as JsonValue, jsonReadOptions);
   } catch (error) {
     throw undecodable(input, error);
   }
@@ -42,7 +57,8 @@ export function encodeJson({ output, isWhole }: Method, message: Message): strin
 
 /** One unary call in JSON. */
 export async function answerInJson(method: UnaryMethod, body: Buffer, peer: Peer): Promise<string> {
-  const answer = await (method.runInJson ?? method.run)(decodeJson(method, body), peer);
+  const message = body.length < largeLength ? decodeJson(method, body) : await decodeLargeJson(method, body);
+  const answer = await (method.runInJson ?? method.run)(message, peer);
   return typeof answer === 'string' ? answer : encodeJson(method, answer);
 }
 
@@ -77,17 +93,6 @@ export const inJson: MessageFormat = {
     Buffer.from(typeof message === 'string' ? message : encodeJson(method, message as Message)),
   handlerOf: (method) => method.runInJson ?? method.run,
 };
-
-function parseJson(bytes: Buffer): JsonValue {
-  if (!isUtf8(bytes)) throw new Error('the text is not UTF-8');
-  try {
-    return JSON.parse(bytes.toString()) as JsonValue;
-  } catch (error) {
-    // The parser quotes what it met, which may be a secret; the position is enough.
-    const position = error instanceof SyntaxError ? / at position \d+/.exec(error.message) : null;
-    throw new Error(`the text is not valid JSON${position?.[0] ?? ''}`, { cause: error });
-  }
-}
 
 function undecodable(input: DescMessage, error: unknown): RpcError {
   const reason = error instanceof Error ? error.message : String(error);
