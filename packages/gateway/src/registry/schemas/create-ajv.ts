@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
+import type * as library2020 from 'ajv/dist/2020.js';
 import type { Ajv2020, Code, KeywordCxt, Name, Options } from 'ajv/dist/2020.js';
 
 const require = createRequire(import.meta.url);
 
-type Library = typeof import('ajv/dist/2020.js');
+type Library = typeof library2020;
 
 /**
  * A fresh instance a schema: nothing that one schema declares can reach another. Formats are remarks to readers. What
