@@ -22,6 +22,13 @@ describe('a call in words', () => {
     assert.equal(tell('shell.run', { argv: ['node', '--test'] }, '', 'error'), 'failed to run node --test');
   });
 
+  it('names the tool where nobody knows what the call was about', () => {
+    assert.equal(
+      tell('files.delete', undefined, 'Nobody decided.', 'denied'),
+      'may not call files.delete, Nobody decided.',
+    );
+  });
+
   it('names the tool that has no verb, whatever it is called and given', () => {
     assert.equal(tell('tickets.comment', { id: 'HB-1' }, '', 'ok'), 'called tickets.comment HB-1');
     for (const args of [undefined, null, 7, 'x', [], { path: 5 }, { argv: [1] }]) {

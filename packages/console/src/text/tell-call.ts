@@ -71,7 +71,11 @@ export function tellCall(tool: string, args: unknown, summary: string, outcome: 
   const known = Object.hasOwn(verbs, tool) ? verbs[tool] : undefined;
   const [past, plain] = known ?? (isGit ? ['ran', 'run'] : ['called', 'call']);
   const object = objectOf(tool, args);
-  const named = known === undefined && !isGit ? (object === '' ? tool : `${tool} ${object}`) : object;
+  const isNamed = known !== undefined || isGit;
+  // Of some refusals the log keeps no arguments: then the tool has to stand for what it was about.
+  if (object === '')
+    return { verb: verbFor(outcome, 'called', 'call'), object: tool, detail: detailOf(summary, outcome) };
+  const named = isNamed ? object : `${tool} ${object}`;
   return { verb: verbFor(outcome, past, plain), object: named, detail: detailOf(summary, outcome) };
 }
 
