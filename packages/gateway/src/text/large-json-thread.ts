@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
 import { canonicalJson, parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
-import { hasTooManyParts, TooManyParts } from './json-parts.ts';
+import { harmlessBytes, hasTooManyParts, TooManyParts } from './json-parts.ts';
 import { parsePlainJson, PlainJsonError, readUtf8 } from './plain-json.ts';
 
 export type Work =
@@ -48,6 +48,7 @@ const niceness = 5;
 // Left to itself, the engine keeps hundreds of megabytes of texts that nobody needs any more.
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
+setFlagsFromString('--no-expose-gc');
 
 if (parentPort === null) throw new Error('large texts are read by a worker thread');
 const port = parentPort;
@@ -86,6 +87,7 @@ function readMessage(memory: ArrayBuffer): Json {
 }
 
 function checkParts(text: string): void {
+  if (text.length <= harmlessBytes) return;
   const bytes = Buffer.from(text);
   const isTooMuch = hasTooManyParts(bytes);
   bytes.buffer.transfer(0);

@@ -9,6 +9,8 @@ import { PlainJsonError } from './plain-json.ts';
 /** From here on JSON is for the other thread. A shorter text takes the main thread about as long as a few calls. */
 export const largeLength = 512 * 1024;
 
+const threadFile = join(import.meta.dirname, `large-json-thread${extname(import.meta.filename)}`);
+
 interface Waiting {
   readonly resolve: (result: ResultOf[Work['kind']]) => void;
   readonly reject: (error: Error) => void;
@@ -22,13 +24,16 @@ interface Waiting {
  */
 export class LargeJson {
   readonly #restAfterMs: number;
+  readonly #file: string | URL;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #resting: NodeJS.Timeout | undefined;
   #lastId = 0;
 
-  constructor({ restAfterMs = 5000 }: { readonly restAfterMs?: number } = {}) {
+  /** `file` is what the thread runs; tests give one that fails. */
+  constructor({ restAfterMs = 5000, file = threadFile }: { readonly restAfterMs?: number; file?: string | URL } = {}) {
     this.#restAfterMs = restAfterMs;
+    this.#file = file;
   }
 
   /** As `JSON.parse` reads it. Takes the bytes away: they are empty afterwards. Rejects with PlainJsonError or TooManyParts. */
@@ -61,8 +66,7 @@ export class LargeJson {
 
   #open(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const file = join(import.meta.dirname, `large-json-thread${extname(import.meta.filename)}`);
-    const worker = new Worker(file, { name: 'sallyport-large-json' });
+    const worker = new Worker(this.#file, { name: 'sallyport-large-json' });
     this.#worker = worker;
     // A stop does not wait for it.
     worker.unref();

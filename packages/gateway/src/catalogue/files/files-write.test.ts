@@ -101,6 +101,27 @@ if (obeysModes()) {
     assert.equal(statSync(workspace.at('private')).mode & 0o7777, 0o600);
   });
 
+  test('a long text is written whole, also where a piece of it ends within a character', async () => {
+    using workspace = new TestWorkspace();
+    // The characters take two units each, and begin at an odd place, so that one is cut by any piece of even length.
+    const text = `a${'😀'.repeat(600_000)}é`;
+    await workspace.call(filesWrite, { path: 'long.txt', content: text });
+    assert.equal(workspace.text('long.txt'), text);
+    const bytes = Buffer.alloc(1_600_001, 7);
+    await workspace.call(filesWrite, { path: 'long.bin', content: bytes.toString('base64'), encoding: 'base64' });
+    assert.ok(readFileSync(workspace.at('long.bin')).equals(bytes));
+    // A fault far behind the first piece: nothing of it is written.
+    const spoilt = `${'A'.repeat(1_000_000)}!AAA`;
+    const call = workspace.call(filesWrite, { path: 'spoilt.bin', content: spoilt, encoding: 'base64' });
+    await assert.rejects(call, endsWith('INVALID_ARGUMENTS'));
+    const early = `AA==${'A'.repeat(1_000_000)}`;
+    await assert.rejects(
+      workspace.call(filesWrite, { path: 'spoilt.bin', content: early, encoding: 'base64' }),
+      endsWith('INVALID_ARGUMENTS'),
+    );
+    assert.ok(!readdirSync(workspace.at('.')).includes('spoilt.bin'));
+  });
+
   test('base64 content is written as bytes, and anything else than base64 is refused', async () => {
     using workspace = new TestWorkspace();
     await workspace.call(filesWrite, { path: 'a.bin', content: '/wCA', encoding: 'base64' });
