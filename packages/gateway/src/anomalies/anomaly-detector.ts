@@ -1,4 +1,5 @@
 import type { AnomalyKind } from '../call/anomaly.ts';
+import { RecentlyUsed } from '../call/recently-used.ts';
 import type { AnomalyPolicy } from '../call/verdict.ts';
 import { mostRecalled } from '../policy/language/read-anomalies.ts';
 import { CallCount, LastCalls } from './agent-window.ts';
@@ -30,7 +31,7 @@ export function detectorOf({ kind, detail }: Pick<Sighting, 'kind' | 'detail'>):
 export type GoesOn = (agent: string, detector: string, steadyMs: number) => boolean;
 
 /** Those who called least recently are forgotten first. */
-const mostAgents = 16_384;
+const leastAgents = 8192;
 
 /**
  * Looks at calls one by one. It keeps the same amount of memory for each agent, whatever the agent does, and nothing of
@@ -41,7 +42,7 @@ export class AnomalyDetector {
   readonly #masks: CombinationMasks;
   readonly #goesOn: GoesOn;
   /** In the order of their last calls. */
-  readonly #agents = new Map<string, AgentWindow>();
+  readonly #agents = new RecentlyUsed<string, AgentWindow>(leastAgents);
 
   constructor(policy: AnomalyPolicy, goesOn: GoesOn) {
     this.#policy = policy;
@@ -130,13 +131,7 @@ export class AnomalyDetector {
 
   #windowOf(agent: string): AgentWindow {
     const known = this.#agents.get(agent);
-    if (known !== undefined) {
-      this.#agents.delete(agent);
-      this.#agents.set(agent, known);
-      return known;
-    }
-    const [oldest] = this.#agents.size >= mostAgents ? this.#agents.keys() : [];
-    if (oldest !== undefined) this.#agents.delete(oldest);
+    if (known !== undefined) return known;
     const { callSpike } = this.#policy;
     const window: AgentWindow = {
       count: callSpike && new CallCount(callSpike.windowMs),

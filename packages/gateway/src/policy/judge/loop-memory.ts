@@ -1,6 +1,8 @@
+import { RecentlyUsed } from '../../call/recently-used.ts';
+
 interface Repeats {
-  resultSha256: string;
-  timesMs: number[];
+  readonly resultSha256: string;
+  readonly timesMs: number[];
 }
 
 /** One call as the loop gate knows it again. */
@@ -17,46 +19,42 @@ export interface NotedResult {
   readonly resetsOthers: boolean;
 }
 
-const mostSessions = 1000;
-const mostCallsOfSession = 1000;
+const leastSessions = 1000;
+/** Of one session. */
+const leastCalls = 1000;
 /** No limit is above this. */
 const mostTimes = 1000;
 
 /** Remembers, per session and call, how often the same result came back. In memory: a restart forgives. */
 export class LoopMemory {
-  /** The session that was used longest ago first, and so the calls of each. */
-  readonly #sessions = new Map<string, Map<string, Repeats>>();
+  readonly #sessions = new RecentlyUsed<string, RecentlyUsed<string, Repeats>>(leastSessions);
 
   countSame(call: RepeatedCall, sinceMs: number): number {
     const repeats = this.#sessions.get(call.sessionId)?.get(keyOf(call));
-    return repeats === undefined ? 0 : repeats.timesMs.filter((timeMs) => timeMs > sinceMs).length;
+    if (repeats === undefined) return 0;
+    let count = 0;
+    for (const timeMs of repeats.timesMs) if (timeMs > sinceMs) count += 1;
+    return count;
   }
 
   note(call: RepeatedCall, { resultSha256, nowMs, resetsOthers }: NotedResult): void {
     const key = keyOf(call);
     const known = this.#sessions.get(call.sessionId);
     const before = known?.get(key);
-    const timesMs = before?.resultSha256 === resultSha256 ? before.timesMs : [];
-    timesMs.push(nowMs);
-    if (timesMs.length > mostTimes) timesMs.shift();
-    const calls = resetsOthers || known === undefined ? new Map<string, Repeats>() : known;
-    keepLast(calls, key, { resultSha256, timesMs }, mostCallsOfSession);
-    keepLast(this.#sessions, call.sessionId, calls, mostSessions);
+    if (before?.resultSha256 === resultSha256) {
+      before.timesMs.push(nowMs);
+      if (before.timesMs.length > mostTimes) before.timesMs.shift();
+      if (!resetsOthers) return;
+    }
+    const calls = resetsOthers || known === undefined ? new RecentlyUsed<string, Repeats>(leastCalls) : known;
+    calls.set(key, before?.resultSha256 === resultSha256 ? before : { resultSha256, timesMs: [nowMs] });
+    if (calls !== known) this.#sessions.set(call.sessionId, calls);
   }
 
   /** The session may have changed something by a call that gave no result. */
   forget(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }
-}
-
-/** Keeps the map in order of use, so that the oldest entry is the one to forget. */
-function keepLast<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= most) return;
-  const oldest = map.keys().next();
-  if (!oldest.done) map.delete(oldest.value);
 }
 
 function keyOf({ tool, argumentsSha256 }: RepeatedCall): string {

@@ -1,6 +1,7 @@
+import { RecentlyUsed } from '../../call/recently-used.ts';
 import type { PastCall } from '../../call/verdict.ts';
 
-const mostSessions = 10_000;
+const leastSessions = 10_000;
 
 interface Remembered {
   readonly calls: Map<string, number>;
@@ -13,7 +14,8 @@ interface Remembered {
  * admission, so that one that still runs counts too. In memory; what came before is read from the log once.
  */
 export class SessionHistory {
-  readonly #sessions = new Map<string, Remembered>();
+  /** A session that was forgotten is read again. */
+  readonly #sessions = new RecentlyUsed<string, Remembered>(leastSessions);
   readonly #readPast: (sessionId: string) => Promise<readonly PastCall[]>;
 
   /** `readPast` may reject: then the question about the session fails, and with it the call. */
@@ -35,14 +37,10 @@ export class SessionHistory {
   }
 
   #remembered(sessionId: string): Remembered {
-    const remembered = this.#sessions.get(sessionId) ?? { calls: new Map<string, number>(), isWhole: false };
-    // Re-inserting keeps the map in order of use, so that the oldest is the one to forget; it can be read again.
-    this.#sessions.delete(sessionId);
+    const known = this.#sessions.get(sessionId);
+    if (known !== undefined) return known;
+    const remembered: Remembered = { calls: new Map(), isWhole: false };
     this.#sessions.set(sessionId, remembered);
-    if (this.#sessions.size > mostSessions) {
-      const oldest = this.#sessions.keys().next();
-      if (!oldest.done) this.#sessions.delete(oldest.value);
-    }
     return remembered;
   }
 }
