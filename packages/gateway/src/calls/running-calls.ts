@@ -162,6 +162,6 @@ function isStoppable({ begun }: Entry): boolean {
 export function mayReachOut({ tool, resources, verdict }: Resolved & ArgumentsChecked & Judged): boolean {
   const { origin, scopes } = tool.definition;
   if (origin === 'upstream') return true;
-  const hosts = [...(resources.hosts ?? []), ...(verdict.grants?.hosts ?? [])];
-  return scopes.includes('network') && hosts.length > 0;
+  if (!scopes.includes('network')) return false;
+  return (resources.hosts?.length ?? 0) > 0 || (verdict.grants?.hosts.length ?? 0) > 0;
 }

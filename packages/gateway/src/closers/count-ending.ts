@@ -11,15 +11,16 @@ export function countEnding(gauge: CallGauge): Closer<CallFacts> {
     run: (ending, context) => {
       const { session } = ending.call;
       if (session?.principal !== 'agent') return;
-      gauge.note({ sessionId: session.id, ...signOf(ending) }, context.nowMs());
+      gauge.note(signOf(ending, session.id), context.nowMs());
     },
   };
 }
 
-function signOf(ending: Ending<CallFacts>): Omit<CallSign, 'sessionId'> {
+function signOf(ending: Ending<CallFacts>, sessionId: string): CallSign {
   const risk = ending.call.tool?.definition.risk;
   const ran = ending.call.confirmedAtMs !== undefined;
   return {
+    sessionId,
     failed: ending.kind === 'faulted' || (ending.kind === 'completed' && !ending.call.outcome.ok),
     violated: ending.kind === 'refused' && isMisdeed(ending.refusal.code),
     highRisk: ran && (risk === 'high' || risk === 'critical'),

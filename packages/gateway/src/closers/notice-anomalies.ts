@@ -29,13 +29,17 @@ export function noticeAnomalies(parts: AnomalyParts): Closer<CallFacts> {
       if (caller === undefined || (ending.kind === 'refused' && isPending(ending.refusal))) return;
       const { callId = '', toolName = '' } = ending.call;
       const definition = ending.call.tool?.definition ?? parts.findTool(toolName);
+      const { result, failed, sign } = judge(ending, definition);
       parts.note({
-        ...caller,
+        agent: caller.agent,
+        sessionId: caller.sessionId,
         callId,
         // A copy, because a part of a text keeps the whole of it in memory.
         tool: definition?.name ?? Buffer.from(toolName).toString(),
         definition,
-        ...judge(ending, definition),
+        result,
+        failed,
+        sign,
         atMs: context.nowMs(),
         steadyMs: performance.now(),
       });
@@ -45,10 +49,10 @@ export function noticeAnomalies(parts: AnomalyParts): Closer<CallFacts> {
 
 /** Undefined: nobody whose calls are looked at. What operators do is not. */
 function callerOf(
-  { call, ...ending }: Ending<CallFacts>,
+  ending: Ending<CallFacts>,
   { findSessionByToken }: AnomalyParts,
 ): Pick<CallFact, 'agent' | 'sessionId'> | undefined {
-  const { session, credential } = call;
+  const { session, credential } = ending.call;
   if (session !== undefined) {
     return session.principal === 'agent' ? { agent: session.agent, sessionId: session.id } : undefined;
   }

@@ -104,7 +104,15 @@ function settlementOf(ending: CallEnding, told: Told): Settlement {
     changes: execution?.changes.length ? describeChanges(execution.changes, redactor) : undefined,
   };
   return {
-    outcome: { ...entryOf(ending, nowMs), kind: 'outcome', result, callId, payload: encodePayload(payload) },
+    outcome: {
+      timeMs: nowMs,
+      kind: 'outcome',
+      result,
+      callId,
+      sessionId: session?.id,
+      rulesHash: rulesHashOf(ending),
+      payload: encodePayload(payload),
+    },
     charge: chargeOf(ending),
     planId: planOf(ending),
     misconduct,
@@ -168,13 +176,13 @@ function successOf({ call }: CallEnding, { seal }: Told): { sealedOutput?: Uint8
 function refusalEntry(ending: CallEnding, { nowMs, redactor, network }: Told): LogEntry {
   const { result, ...what } = describeEnding(ending, redactor);
   const payload = encodePayload({ ...describeCall(ending.call, redactor), ...what, ...network });
-  return { ...entryOf(ending, nowMs), kind: 'refusal', result, payload };
+  const { callId, session } = ending.call;
+  const rulesHash = rulesHashOf(ending);
+  return { timeMs: nowMs, kind: 'refusal', result, callId, sessionId: session?.id, rulesHash, payload };
 }
 
-function entryOf(ending: CallEnding, nowMs: number): Pick<LogEntry, 'timeMs' | 'callId' | 'sessionId' | 'rulesHash'> {
-  const { call } = ending;
-  const rulesHash = call.rules?.hash ?? (ending.kind === 'refused' ? ending.refusal.rulesHash : undefined);
-  return { timeMs: nowMs, callId: call.callId, sessionId: call.session?.id, rulesHash };
+function rulesHashOf(ending: CallEnding): string | undefined {
+  return ending.call.rules?.hash ?? (ending.kind === 'refused' ? ending.refusal.rulesHash : undefined);
 }
 
 interface Described extends Partial<Record<'refusal' | 'fault' | 'summary' | 'error', RedactedJson>> {
