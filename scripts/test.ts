@@ -1,4 +1,4 @@
-// Everything. `npm test -- <part of a path>` runs the test files whose path holds that part; --verbose names each test,
+// Everything. `npm test -- PART...` runs the test files whose path holds one of the parts; --verbose names each test,
 // --long tries more where a test tries many cases.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   options: { verbose: { type: 'boolean' }, long: { type: 'boolean' } },
   allowPositionals: true,
 });
-const wanted = (file: string): boolean => positionals.every((part) => file.includes(part));
+const wanted = (file: string): boolean => positionals.length === 0 || positionals.some((part) => file.includes(part));
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-tests-'));
 const requirementsFile = join(folder, 'requirements');
@@ -75,11 +75,16 @@ function readCitations(): string[] {
 }
 
 const units = listUnitTests().filter(wanted);
+const others = listProcessTests().filter(wanted);
+if (units.length + others.length === 0) {
+  process.stderr.write(`No test file has ${positionals.join(' or ')} in its path.\n`);
+  process.exit(1);
+}
 await runInLanes([
   // Who asks for some files is in the middle of something, and types may be broken on purpose.
   ...(positionals.length === 0 ? listStaticChecks(report) : []),
   ...(units.length > 0 ? [() => runFiles(units)] : []),
-  ...durations.longestFirst(listProcessTests().filter(wanted)).map((file) => () => runFiles([file])),
+  ...durations.longestFirst(others).map((file) => () => runFiles([file])),
 ]);
 durations.save();
 
