@@ -12,6 +12,8 @@ const contractImport = /(['"])@sallyport\/contract(\/[a-z-]+)?\1/g;
 const contractName = '@sallyport/contract';
 /** For the daemon, which comes with a copy of its own. */
 const notPublished = './build';
+/** What is published beside the code that was built. */
+const besides = ['*.html', 'example.mjs'];
 
 /**
  * Packs a package that others import, as plain JavaScript with types: Node does not strip types below node_modules. The
@@ -27,9 +29,9 @@ export function packLibrary(name: string, target: string): Promise<string> {
     if (existsSync(contract)) includeContract(contract, dist);
     rmSync(join(stage, 'out'), { recursive: true });
     cpSync(join(root, 'packages', name, 'README.md'), join(stage, 'README.md'));
-    // What a person opens by itself, without Node.
-    for (const page of globSync('*.html', { cwd: join(root, 'packages', name) })) {
-      cpSync(join(root, 'packages', name, page), join(stage, page));
+    // A page that a person opens by itself, without Node, and the example that the README names.
+    for (const file of globSync(besides, { cwd: join(root, 'packages', name) })) {
+      cpSync(join(root, 'packages', name, file), join(stage, file));
     }
     const published = publish(manifest);
     removeUnused(stage, dist, published);
@@ -114,6 +116,6 @@ function publish(manifest: Manifest): Manifest {
     exports: map(exports),
     ...(bin === undefined ? {} : { bin: map(bin) }),
     ...(Object.keys(used).length === 0 ? {} : { dependencies: used }),
-    files: ['dist', '*.html'],
+    files: ['dist', ...besides],
   };
 }

@@ -30,7 +30,11 @@ export async function stagePackage(
   const stage = mkdtempSync(join(tmpdir(), 'sallyport-pack-'));
   try {
     const manifest = await fill(stage);
-    writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    // Only the sources are private: Node does not run them below node_modules, so nobody may publish them by mistake.
+    writeFileSync(
+      join(stage, 'package.json'),
+      `${JSON.stringify({ ...manifest, private: undefined }, undefined, 2)}\n`,
+    );
     copyFileSync(join(root, 'LICENSE'), join(stage, 'LICENSE'));
     mkdirSync(target, { recursive: true });
     const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', resolve(target)], { cwd: stage });

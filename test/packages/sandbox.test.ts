@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { requirement } from '../requirement.ts';
@@ -16,9 +16,9 @@ test('the packed sandbox confines a program of somebody who has nothing else of 
   writeFileSync(join(data, 'seen.txt'), '');
   chmodSync(installed.folder, 0o755);
   for (const each of [folder, data]) chmodSync(each, 0o777);
-  copyFileSync(join(import.meta.dirname, '../../packages/sandbox/example.mjs'), join(folder, 'example.mjs'));
+  const example = join(folder, 'node_modules/@sallyport/sandbox/example.mjs');
 
-  const { status, stdout, stderr } = spawnSync(installed.node, ['example.mjs', data], {
+  const { status, stdout, stderr } = spawnSync(installed.node, [example, data], {
     encoding: 'utf8',
     cwd: folder,
     env: installed.environment(),
