@@ -15,9 +15,13 @@ const writerName = 'sallyport-writer'.slice(0, 15);
 export function readThreadTimes(pid: number): ThreadTimes {
   let [writer, all] = [0, 0];
   for (const task of readdirSync(`/proc/${pid}/task`)) {
-    const us = readUs(`/proc/${pid}/task/${task}`);
-    all += us;
-    if (readFileSync(`/proc/${pid}/task/${task}/comm`, 'utf8').trim() === writerName) writer += us;
+    try {
+      const us = readUs(`/proc/${pid}/task/${task}`);
+      all += us;
+      if (readFileSync(`/proc/${pid}/task/${task}/comm`, 'utf8').trim() === writerName) writer += us;
+    } catch {
+      // The thread has ended since the folder was listed.
+    }
   }
   return { main: readUs(`/proc/${pid}`), writer, all };
 }
