@@ -14,7 +14,9 @@ export class Cancellation implements AbortLike {
   #isAborted = false;
   #reason: unknown;
   #controller: AbortController | undefined;
-  #listeners: Set<() => void> | undefined;
+  /** Most have one. */
+  #listener: (() => void) | undefined;
+  #others: Set<() => void> | undefined;
 
   get aborted(): boolean {
     return this.#isAborted;
@@ -39,17 +41,21 @@ export class Cancellation implements AbortLike {
     this.#isAborted = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
-    for (const listener of listeners ?? []) listener();
+    const [first, others] = [this.#listener, this.#others];
+    this.#listener = this.#others = undefined;
+    first?.();
+    for (const listener of others ?? []) listener();
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    if (!this.#isAborted) (this.#listeners ??= new Set()).add(listener);
+    if (this.#isAborted || listener === this.#listener) return;
+    if (this.#listener === undefined && this.#others === undefined) this.#listener = listener;
+    else (this.#others ??= new Set()).add(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners?.delete(listener);
+    if (listener === this.#listener) this.#listener = undefined;
+    else this.#others?.delete(listener);
   }
 }
 

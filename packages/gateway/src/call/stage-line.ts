@@ -72,7 +72,10 @@ export class StageLine<Input extends object, Facts extends Input, Marks extends 
     const time = this.#time;
     let fromMs = time === undefined ? 0 : performance.now();
     let ending: Ending<Facts> = { kind: 'completed', call: call as Facts };
-    for (const stage of this.#stages) {
+    const stages = this.#stages;
+    // By number: an iterator makes an object for each stage, because this function waits in between.
+    for (let at = 0; at < stages.length; at++) {
+      const stage = stages[at] as AnyStage;
       try {
         const passing = stage.run(call as never, context);
         const refusal = passing instanceof Promise ? await passing : passing;

@@ -17,7 +17,6 @@ import { longestWaitMs, untilDecided } from '../call/submission.ts';
 import type { Submission, Submit } from '../call/submission.ts';
 import type { RunningCalls } from '../calls/running-calls.ts';
 import type { Gateway, Rehearsal } from '../gateway.ts';
-import type { Refusal } from '../call/refusal.ts';
 import type { CallEnding } from '../call/stage.ts';
 import type { StepCall, StepEnding, SubmitStep } from '../pipelines/submit-step.ts';
 import { redactProgress, redactQuestions } from '../redaction/redact-progress.ts';
@@ -59,29 +58,16 @@ export function openSubmit(parts: SubmitParts): Submitting {
 
 /**
  * Through the gate, and once more where the gates had looked at what changed before the call was admitted: nothing was
- * charged then, and what is there now decides. Each time is a call of its own in the log.
+ * charged then, and what is there now decides. Each time is a call of its own in the log. Whatever the call tells or asks
+ * on its way, and its answer, leave without secrets.
  */
-async function submitOnce(parts: SubmitParts, call: Submission, step: Chained['step']): Promise<Answer> {
-  const first = await passGates(parts, call, step);
-  const isStale =
-    first.ending.kind === 'refused' && first.ending.stage === admitting && isStandingChanged(first.ending);
-  if (!isStale || call.signal.aborted) return first.answer;
-  // The first time may have added defaults to the value.
-  return (await passGates(parts, { ...call, parsedInput: undefined }, step)).answer;
-}
-
-const admitting = 'admit-call';
-
-function isStandingChanged({ refusal }: { readonly refusal: Refusal }): boolean {
-  return refusal.code === 'STANDING_CHANGED';
-}
-
-/** Whatever the call tells or asks on its way, and its answer, leave without secrets. */
-async function passGates(
-  { gateway, running, redactor }: SubmitParts,
+async function submitOnce(
+  parts: SubmitParts,
   call: Submission,
   step: Chained['step'],
-): Promise<{ readonly ending: CallEnding; readonly answer: Answer }> {
+  isAgain = false,
+): Promise<Answer> {
+  const { gateway, running, redactor } = parts;
   const progress = call.onProgress && redactProgress(call.onProgress, redactor);
   const beginning = { callId: randomUUIDv7(), startedAtMs: Date.now(), toolName: call.toolName };
   const { cancellation, close } = running.open(beginning, call.signal);
@@ -91,11 +77,17 @@ async function passGates(
   if (call.askCaller !== undefined) governed.askCaller = redactQuestions(call.askCaller, redactor);
   try {
     const ending = await gateway.run(governed, context);
-    return { ending, answer: answerCall(ending, redactor, Date.now()) };
+    if (isAgain || !isStale(ending) || call.signal.aborted) return answerCall(ending, redactor, Date.now());
   } finally {
     close();
     progress?.end();
   }
+  // The first time may have added defaults to the value.
+  return submitOnce(parts, { ...call, parsedInput: undefined }, step, true);
+}
+
+function isStale(ending: CallEnding): boolean {
+  return ending.kind === 'refused' && ending.stage === 'admit-call' && ending.refusal.code === 'STANDING_CHANGED';
 }
 
 /**

@@ -46,24 +46,20 @@ export interface ToolServiceParts {
 
 export function toolService(parts: ToolServiceParts): ServiceBinding {
   const { store, registry, visibility, submit, linkToTask } = parts;
-  const ask = async (call: Submission): Promise<Answer> => {
-    const answer = await submit(call);
-    checkKnown(answer);
-    return answer;
-  };
   const present = (answer: Answer): ExecuteToolResponse => {
     const response = presentAnswer(answer);
     const ticket = response.result.case === 'denied' ? response.result.value.approval : undefined;
     if (ticket !== undefined && ticket.taskId !== '') ticket.link = linkToTask(ticket.taskId);
     return response;
   };
-  const run = async (call: Submission): Promise<ExecuteToolResponse> => present(await ask(call));
   const runWriting =
     <Written>(write: (answer: Answer) => Written | undefined) =>
     async (call: Submission): Promise<ExecuteToolResponse | Written> => {
-      const answer = await ask(call);
+      const answer = await submit(call);
+      checkKnown(answer);
       return write(answer) ?? present(answer);
     };
+  const run = runWriting<never>(() => undefined);
   const runInJson = runWriting(writeSuccess);
   const runInBinary = runWriting<Uint8Array>(encodeSuccess);
 

@@ -44,8 +44,8 @@ export function openPlainLane(
     isBusy = true;
     void serve(request, method, connection, context, send).then(goOn);
   };
-  const send = (text: string): void => {
-    if (!socket.destroyed) socket.write(text);
+  const send = ({ text, encoding }: Written): void => {
+    if (!socket.destroyed) socket.write(text, encoding);
   };
   const goOn = (): void => {
     if (socket.destroyed) return;
@@ -86,7 +86,7 @@ async function serve(
   method: UnaryMethod,
   connection: Connection,
   context: DoorContext,
-  send: (text: string) => void,
+  send: (answer: Written) => void,
 ): Promise<void> {
   let exchange: Exchange | undefined;
   try {
@@ -104,11 +104,19 @@ const reasons: Readonly<Record<number, string>> = process.getBuiltinModule('node
   Record<number, string>
 >;
 
-function write(status: number, body: string, { stopping, context }: Connection): string {
+interface Written {
+  readonly text: string;
+  /** What is ASCII throughout is copied as it is. */
+  readonly encoding: 'latin1' | 'utf8';
+}
+
+function write(status: number, body: string, { stopping, context }: Connection): Written {
+  const bytes = Buffer.byteLength(body);
   const keep = stopping
     ? 'connection: close'
     : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(context.limits.idleTimeoutMs / 1000)}`;
-  return `HTTP/1.1 ${status} ${reasons[status] ?? 'Unknown'}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nDate: ${dateNow()}\r\n${keep}\r\n\r\n${body}`;
+  const text = `HTTP/1.1 ${status} ${reasons[status] ?? 'Unknown'}\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nDate: ${dateNow()}\r\n${keep}\r\n\r\n${body}`;
+  return { text, encoding: bytes === body.length ? 'latin1' : 'utf8' };
 }
 
 let date = '';
