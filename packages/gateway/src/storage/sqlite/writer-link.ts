@@ -9,6 +9,13 @@ import type { FromWriter, ToWriter } from './writer-thread.ts';
 import type { Operation } from './operation.ts';
 import type { Sealed, WriterOptions } from './writer.ts';
 
+/**
+ * What comes in one turn of the event loop goes over in few messages, because each one wakes the other thread. So many
+ * operations do not wait for the end of the turn: with many calls under way a turn is long, and the two threads would take
+ * turns instead of working at the same time.
+ */
+const mostHeld = 8;
+
 interface Waiting {
   readonly operation: Operation;
   readonly resolve: (value: unknown) => void;
@@ -39,6 +46,8 @@ export class WriterLink {
   /** Outcomes that a sealed store could not take. Nothing new is admitted then, so that there are few. */
   #unrecorded: Settlement[] = [];
   #outgoing: FlatOperations = [];
+  /** Operations in it. */
+  #held = 0;
   #isBehind = false;
   #sealed: Sealed | undefined;
   #closed: (() => void) | undefined;
@@ -96,9 +105,9 @@ export class WriterLink {
     if (this.#closed !== undefined) return Promise.reject(new Fault('STOPPING', 'the store is closed'));
     return new Promise<Value>((resolve, reject) => {
       this.#waiting.push({ operation, resolve: resolve as (value: unknown) => void, reject });
-      // What comes in one turn of the event loop goes over in one message: each one wakes the other thread.
       if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
       flattenOperation(operation, this.#outgoing);
+      if (++this.#held === mostHeld) this.#flush();
     });
   }
 
@@ -113,6 +122,7 @@ export class WriterLink {
     const operations = this.#outgoing;
     if (operations.length === 0) return;
     this.#outgoing = [];
+    this.#held = 0;
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
     this.#worker.postMessage(operations);
   }
@@ -156,7 +166,8 @@ export class WriterLink {
   #answer(answers: readonly FlatAnswer[]): void {
     const answered = this.#waiting;
     this.#waiting = answered.splice(answers.length);
-    for (const [at, { operation, resolve, reject }] of answered.entries()) {
+    for (let at = 0; at < answered.length; at++) {
+      const { operation, resolve, reject } = answered[at] as Waiting;
       const answer = answers[at] as FlatAnswer;
       if (typeof answer === 'number') resolve(readIndex(operation, answer));
       else if (answer.ok) resolve(answer.value);
