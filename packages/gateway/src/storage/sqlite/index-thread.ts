@@ -2,6 +2,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ActivityKind, ActivityReport, ActivityRequest, ActivityTotal } from '../../audit/search/activity.ts';
 import type { SearchPage, SearchRequest } from '../../audit/search/search-page.ts';
+import { BusyGate } from './index/busy-gate.ts';
 import { IndexKeeper } from './index/index-keeper.ts';
 import type { IndexFiles } from './index/index-keeper.ts';
 
@@ -53,6 +54,7 @@ const { restAfterMs, ...files } = workerData as IndexThreadData;
 const keeper = new IndexKeeper(files);
 let usedAtMs = performance.now();
 let hasWaited = false;
+const gate = new BusyGate(keeper.logSize(), performance.now());
 
 function answer(question: Exclude<Question, { kind: 'forget' }>): AnswerTo[keyof AnswerTo] {
   switch (question.kind) {
@@ -67,6 +69,7 @@ function answer(question: Exclude<Question, { kind: 'forget' }>): AnswerTo[keyof
 
 port.on('message', ({ id, question }: ToIndex) => {
   usedAtMs = performance.now();
+  gate.noteQuestion(usedAtMs);
   const post = (message: FromIndex): void => port.postMessage(message);
   if (question.kind === 'forget') {
     forget(
@@ -100,9 +103,11 @@ function messageOf(error: unknown): string {
 
 /** One portion at a time, so that a search in between does not wait for all of a long log. */
 function keepUp(): void {
-  const isMore = keeper.catchUp() || keeper.forgetErased({ isUrgent: false });
+  const nowMs = performance.now();
+  const isPutOff = gate.comesFirst(nowMs, () => ({ log: keeper.logSize(), indexed: keeper.indexedSize }));
+  const isMore = !isPutOff && (keeper.catchUp() || keeper.forgetErased({ isUrgent: false }));
+  if (isMore || isPutOff) usedAtMs = nowMs;
   if (isMore) {
-    usedAtMs = performance.now();
     setImmediate(keepUp);
   } else if (hasWaited && performance.now() - usedAtMs >= restAfterMs) {
     rest();

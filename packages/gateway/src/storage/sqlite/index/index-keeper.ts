@@ -51,6 +51,10 @@ export class IndexKeeper {
     return this.#index.next;
   }
 
+  logSize(): number {
+    return this.#log.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
+  }
+
   /** Adds the next portion of the log; the last one makes all of it findable. False: there was nothing new. */
   catchUp(): boolean {
     const records = this.#records.all(this.#index.nextToGather, perPortion).map(readRecord).map(this.#fill);

@@ -1,0 +1,38 @@
+/** Records a second that make a busy gate. */
+const busyPerSecond = 2000;
+/** So many records do not wait until it is calmer. */
+const mostPutOff = 250_000;
+/** A person who searches once will search again. */
+const wantedForMs = 30_000;
+const lookEveryMs = 500;
+
+/**
+ * Tells when the index should wait for calmer times. To index a record takes about as long as to write one, and on few cores
+ * the calls of a busy gate would feel it. Nobody waits for the index: a search gets what is there, and the rest soon.
+ */
+export class BusyGate {
+  #size: number;
+  #lookedAtMs: number;
+  #wantedUntilMs = -Infinity;
+
+  /** `nowMs` is steady here and below, not the time of day. */
+  constructor(logSize: number, nowMs: number) {
+    this.#size = logSize;
+    this.#lookedAtMs = nowMs;
+  }
+
+  noteQuestion(nowMs: number): void {
+    this.#wantedUntilMs = nowMs + wantedForMs;
+  }
+
+  /** Looks at the log twice a second at most; in between nothing has to wait. */
+  comesFirst(nowMs: number, sizes: () => { readonly log: number; readonly indexed: number }): boolean {
+    const passedMs = nowMs - this.#lookedAtMs;
+    if (passedMs < lookEveryMs) return false;
+    const { log, indexed } = sizes();
+    const perSecond = ((log - this.#size) / passedMs) * 1000;
+    this.#size = log;
+    this.#lookedAtMs = nowMs;
+    return perSecond >= busyPerSecond && nowMs >= this.#wantedUntilMs && log - indexed < mostPutOff;
+  }
+}
