@@ -1,3 +1,6 @@
+import type { Approval } from './gen/sallyport/v1/approval_service_pb.ts';
+import type { InJson } from './in-json.ts';
+
 /**
  * The fields of a message that say something, each in words, for a person: nested messages in line, lists joined, times as
  * `formatTime` writes them. What is empty or zero is left out.
@@ -16,14 +19,20 @@ export function factsOf(message: object, formatTime: (ms: number) => string, suf
   });
 }
 
-interface ShownApproval {
-  readonly workspace: string;
-  readonly undoable: boolean;
-}
+type ShownApproval = Pick<
+  InJson<Approval>,
+  'approverRole' | 'assignedTo' | 'approverAgents' | 'workspace' | 'undoable'
+>;
 
 /** What else an approval says on its card, the same at every place where people decide. */
-export function approvalFacts({ workspace, undoable }: ShownApproval): [string, string][] {
-  return factsOf({ workspace, undo: undoable ? 'possible, unless something else changes the files' : '' }, String);
+export function approvalFacts(approval: ShownApproval): [string, string][] {
+  const { approverRole, assignedTo, approverAgents, workspace, undoable } = approval;
+  const person = assignedTo === '' ? approverRole : `${approverRole} (${assignedTo})`;
+  const decides = [person, ...approverAgents.map((name) => `agent ${name}`)].join(', ');
+  return factsOf(
+    { decides, workspace, undo: undoable ? 'possible, unless something else changes the files' : '' },
+    String,
+  );
 }
 
 /** `expiresAtMs` is `expires at`, and `maxCalls` is `max calls`. */

@@ -28,7 +28,6 @@ export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowM
     ['asks for', titleOf(task)],
     ['risk', task.risk],
     ['because', `${task.reason} (rule ${task.ruleId})`],
-    ['decides', [task.approverRole, ...task.approverAgents.map((name) => `agent ${name}`)].join(', ')],
     ['expires', isPending ? `in ${formatDuration(Math.max(0, leftMs))}` : ''],
     ['on hold', task.hold],
     ['decided', task.decidedBy === '' ? '' : describeDecision(task)],
@@ -60,6 +59,6 @@ export function renderEffect(effect: string, screen: Screen): string[] {
 
 function describeDecision({ status, decidedBy, decidedByAgent, decidedAtMs }: ShownApproval): string {
   const when = decidedAtMs === '0' ? '' : `, ${formatTime(Number(decidedAtMs))}`;
-  if (decidedBy === 'timeout') return `nobody did in time${when}`;
+  if (decidedBy === 'timeout') return `nobody decided in time${when}`;
   return `${status} by ${decidedByAgent ? 'agent ' : ''}${decidedBy}${when}`;
 }
