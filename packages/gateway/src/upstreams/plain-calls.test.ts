@@ -106,7 +106,7 @@ const answers: Readonly<Record<string, object>> = {
   'a text that is a number': { result: { content: [{ type: 'text', text: 7 }] } },
   'a text with more': { result: { content: [{ type: 'text', text: 'x', annotations: { priority: 1 } }] } },
   'a text with too much': { result: { content: [{ type: 'text', text: 'x', surprise: true }] } },
-  'content that is no list': { result: { content: 'hello' } },
+  'content that is not a list': { result: { content: 'hello' } },
   nothing: { result: {} },
   'a flag that is no flag': { result: { ...saying('x'), isError: 'no' } },
   'more than results have': { result: { ...saying('x'), more: 1 } },

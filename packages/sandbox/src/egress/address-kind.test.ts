@@ -34,7 +34,7 @@ test('addresses of the internet are public, up to the edges of the ranges that a
   }
 });
 
-test('what the system would not write as an address is none', () => {
+test('what the system would not write as an address is refused', () => {
   const spellings = [
     '',
     'localhost',

@@ -76,7 +76,7 @@ const tricks = {
   'A-labels that encode nothing': ['xn--.example.org:443', 'xn--a.example.org:443', 'xn--zz--99999999.example.org:443'],
   'misplaced hyphens and underscores': ['-a.example.org:443', 'a-.example.org:443', 'a_b.example.org:443'],
   'overlong names and labels': [`${'a'.repeat(64)}.example.org:443`, `${'a.'.repeat(130)}example.org:443`],
-  'ports that are none': [
+  'ports that do not exist': [
     'api.example.com',
     'api.example.com:',
     'api.example.com:0',

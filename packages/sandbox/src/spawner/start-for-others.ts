@@ -135,7 +135,7 @@ sub move_above {
 
 sub close_all { syscall($CLOSE, $_) for @_ }
 
-# Short enough to arrive whole, whoever else reports.
+# Short enough to arrive whole, even if others report too.
 sub report {
   my $line = "$_[0]\n";
   syscall($WRITE, $reports, $line, length $line) == length $line or exit 1;

@@ -92,7 +92,7 @@ export class ClientFolders {
   }
 }
 
-/** Clients of the newer protocol cannot be asked while they wait for an answer. Who does not answer has none. */
+/** Clients of the newer protocol cannot be asked while they wait for an answer. A client that does not answer has no folders. */
 async function askForRoots(listRoots: NonNullable<CallingClient['listRoots']>): Promise<readonly string[]> {
   try {
     const { roots } = await listRoots({ timeout: rootsTimeoutMs });

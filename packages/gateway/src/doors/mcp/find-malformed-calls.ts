@@ -22,7 +22,7 @@ function checkParams({ params }: JsonObject): readonly Violation[] {
   ];
 }
 
-const repeatedId: Violation = { field: 'id', rule: 'unique', message: 'id must be another for each request' };
+const repeatedId: Violation = { field: 'id', rule: 'unique', message: 'id must differ from request to request' };
 
 function violation(field: string, expected: string): Violation {
   return { field, rule: 'form', message: `${field} must be ${expected}` };

@@ -122,7 +122,7 @@ export class McpService {
     for (const [response, of] of this.#standing) if (of === owner) response.end();
   }
 
-  /** The session behind the token, or the answer to whom has none. Attempts go the way of every call, onto the record. */
+  /** The session behind the token, or the answer to a request without one. Attempts are recorded like every call. */
   async #identify(peer: Peer): Promise<Session | Response> {
     const { store } = this.#parts;
     const session = refusePeople(findCaller(store, peer));
