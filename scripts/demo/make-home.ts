@@ -55,7 +55,7 @@ const moreRules = `
     tools: [files.write]
     paths: ['$WORKSPACE/tmp/**']
     shadow: true
-    reason: Reports belong into the build folder.
+    reason: Reports belong in the build folder.
 `;
 
 /**

@@ -290,7 +290,7 @@ test('an accepted tool that breaks stays the tool it was: changed, with the reas
     /its file has changed since it was accepted, and its --schema ended with exit code 1/,
   );
   assert.match(refusal?.forOperators ?? '', /tool status say/);
-  await assert.rejects(workshop.accept('say'), /cannot be accepted: .* Mend the file/);
+  await assert.rejects(workshop.accept('say'), /cannot be accepted: .* Fix the file/);
   workshop.write('say.sh', say('mended'));
   await workshop.look();
   assert.equal(await said(workshop), 'mended');

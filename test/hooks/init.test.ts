@@ -208,7 +208,7 @@ test('settings that cannot be read are not touched, and an unknown client is sai
   const former = snapshot();
   const { status, text: said } = await run('init', '--client', 'claude-code', '--yes');
   assert.notEqual(status, 0);
-  assert.match(said, /"hooks" is no object/);
+  assert.match(said, /"hooks" is not an object/);
   assert.deepEqual(snapshot(), former);
   assert.match((await run('init', '--client', 'emacs')).text, /There is no client emacs/);
 });

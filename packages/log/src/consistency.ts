@@ -43,7 +43,7 @@ export interface ConsistencyParts {
   readonly readNode: NodeReader;
 }
 
-/** The text of the file. Throws CheckpointError when a note is none of this key. */
+/** The text of the file. Throws CheckpointError when a note is not signed by this key. */
 export function writeConsistency({ oldNote, note, verifier, readNode }: ConsistencyParts): string {
   const key = parsePublicKey(verifier);
   const [old, grown] = [openNote(oldNote, key), openNote(note, key)];

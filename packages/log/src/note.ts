@@ -96,7 +96,7 @@ export function writeCheckpointBody({ origin, size, root }: Checkpoint): string 
   return `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`;
 }
 
-/** Throws CheckpointError unless the text is origin, size and root. Extension lines are none of ours. */
+/** Throws CheckpointError unless the text is origin, size and root. We write no extension lines. */
 export function readCheckpointBody(body: string): Checkpoint {
   const [origin = '', sizeText = '', rootText = '', end, ...more] = body.split('\n');
   const root = decodeBase64(rootText);

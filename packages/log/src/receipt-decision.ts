@@ -20,7 +20,7 @@ export interface ReceiptDecision {
 
 const told = ['agent', 'tool', 'decision', 'refusal', 'consent'] as const;
 
-/** Null when the records are about no call, or none has its content. Throws when a leaf is none or a payload is no JSON. */
+/** Null when the records are about no call, or none has its content. Throws when a leaf or a payload cannot be read. */
 export function describeDecision(
   records: readonly { readonly leaf: Uint8Array; readonly payload?: string }[],
 ): ReceiptDecision | null {

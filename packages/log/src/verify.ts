@@ -74,7 +74,7 @@ export function verifyLog(source: LogSource, keys: LogKeys, options: VerifyOptio
   const judge = new RecordJudge(tagKey, findings);
   const tree = new MerkleFrontier();
   let size = 0;
-  /** Whether the record is the next one, or one after a gap: then its hash belongs into the tree. */
+  /** Whether the record is the next one, or one after a gap: then its hash belongs in the tree. */
   const take = (index: number): boolean => {
     if (!Number.isSafeInteger(index) || index < size) {
       findings.add('record-moved', size, size, (_, at) => `Record ${index} stands where record ${at} belongs.`, index);

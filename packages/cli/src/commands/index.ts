@@ -215,7 +215,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     run: async ({ shell }, context) => (await import('./completion/complete.ts')).printScript(shell, context),
   }),
   command('complete', {
-    help: 'print what could follow the words, one a line',
+    help: 'print what could follow the words, one per line',
     arguments: { typed: words('words') },
     isHidden: true,
     run: async ({ typed }, context) => (await import('./completion/complete.ts')).complete(typed, context),

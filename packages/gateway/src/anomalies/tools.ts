@@ -153,6 +153,6 @@ function readSince(since: Json | undefined): { readonly since_ms?: number } {
 function known(anomaly: Anomaly | undefined, id: string): Anomaly {
   if (anomaly !== undefined) return anomaly;
   throw new ToolFailure('NOT_FOUND', `There is no anomaly ${id}.`, {
-    forOperators: '`sallyport anomalies list` shows those that there are.',
+    forOperators: '`sallyport anomalies list` shows them.',
   });
 }

@@ -39,7 +39,7 @@ export function explainHold({ circumstances, unmasked, findSession }: HoldParts)
       ({ subject, masked }) => masked.some(mustBeSeen) && unmasked.find(subject) === undefined,
     );
     return isGone
-      ? 'Part of it is masked, and the gate has been restarted since: what stands there is gone, so it cannot be approved. The agent has to ask again, with the same call.'
+      ? 'Part of it is masked, and the gate has been restarted since. It no longer has the masked text, so it cannot be approved. The agent has to ask again, with the same call.'
       : undefined;
   };
 }

@@ -54,7 +54,7 @@ function find(running: Calls, id: string): ListedCall {
   const found = running.list().find(({ callId }) => callId === id);
   if (found !== undefined) return found;
   throw new ToolFailure('NOT_FOUND', `No call ${id} is running.`, {
-    forOperators: '`sallyport call list` shows those that are.',
+    forOperators: '`sallyport call list` shows the running calls.',
   });
 }
 

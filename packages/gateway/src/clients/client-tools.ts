@@ -106,7 +106,7 @@ const commandForm = {
 
 const longestMs = 3_600_000;
 const outside = 'It runs in the shell of the client, outside of the sandbox, and can do whatever the client can.';
-const withoutSandbox = 'The command belongs into the sandbox, and a rule takes the sandbox away.';
+const withoutSandbox = 'The command belongs in the sandbox, but a rule turns the sandbox off.';
 
 function describeSandbox({ grants: { read: readable, write, hosts, limits } }: ToolContext): readonly string[] {
   return [

@@ -45,7 +45,7 @@ export async function* receiveChunks(
 
 function interruptedBy(reason: unknown): UploadInterrupted {
   const failure =
-    reason instanceof ToolFailure ? reason : new ToolFailure('CANCELLED', 'The upload was broken off by its sender.');
+    reason instanceof ToolFailure ? reason : new ToolFailure('CANCELLED', 'The sender broke off the upload.');
   return new UploadInterrupted(failure, { cause: reason });
 }
 

@@ -129,7 +129,7 @@ async function readHeader(steps: AsyncIterator<PutRequest>): Promise<PutHeader> 
 async function* chunksOf(steps: AsyncIterator<PutRequest>, peer: Peer): AsyncGenerator<Uint8Array> {
   for (;;) {
     const next = await steps.next();
-    if (next.done === true) throw new ToolFailure('CANCELLED', 'The upload was broken off by its sender.');
+    if (next.done === true) throw new ToolFailure('CANCELLED', 'The sender broke off the upload.');
     const { step } = next.value;
     if (step.case === 'end') return;
     if (step.case !== 'chunk') throw new ToolFailure('INVALID_ARGUMENTS', 'After the header come chunks and an end.');

@@ -8,7 +8,7 @@ export interface CallNetwork {
 }
 
 /**
- * What the calls under way asked of the network. Kept beside the facts of a call, because it belongs into the record
+ * What the calls under way asked of the network. Kept beside the facts of a call, because it belongs in the record
  * also when the call ends as a refusal or a fault, which pass on nothing of what the tool did.
  */
 export class CallNetworks {

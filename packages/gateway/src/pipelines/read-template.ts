@@ -59,9 +59,9 @@ function explainUnknown({ text, step, path }: Reference, { inputSchema, steps }:
   if (step === undefined) {
     const inputs = namesIn(inputSchema);
     const isKnown = first === undefined || (inputs.includes(first) && findAbsent(inputSchema, path) === undefined);
-    return isKnown ? undefined : `${text} names no argument of the pipeline; those are: ${list(inputs)}`;
+    return isKnown ? undefined : `${text} names no argument of the pipeline; it has: ${list(inputs)}`;
   }
-  if (!steps.has(step)) return `${text} names no step before this one; those are: ${list([...steps.keys()])}`;
+  if (!steps.has(step)) return `${text} names no step before this one; before it: ${list([...steps.keys()])}`;
   const returned = steps.get(step);
   // Any result can be too large for an answer, and then has this name instead of its own.
   const absent = first === 'kept' ? undefined : findAbsent(returned, path);
@@ -75,5 +75,5 @@ function namesIn(schema: Json | undefined): readonly string[] {
 }
 
 function list(names: readonly string[]): string {
-  return names.length === 0 ? 'there are none' : names.join(', ');
+  return names.length === 0 ? 'none' : names.join(', ');
 }

@@ -79,7 +79,7 @@ function parseReference(text: string): Reference {
   if (!pathForm.test(path)) {
     const shown = JSON.stringify(wholeText(text));
     throw new TemplateError(
-      `${shown} is no reference such as \${input.path} or \${steps.read.content}; ${escapeAdvice}`,
+      `${shown} is not a reference such as \${input.path} or \${steps.read.content}; ${escapeAdvice}`,
     );
   }
   const [root, ...parts] = path.split('.');

@@ -42,7 +42,7 @@ export interface Scan {
   readonly isUnsettled: boolean;
 }
 
-/** That a program was asked for its schema: it ran, so it belongs into the log. */
+/** That a program was asked for its schema: it ran, so it belongs in the log. */
 export interface SchemaRun {
   readonly file: string;
   readonly sha256: string;

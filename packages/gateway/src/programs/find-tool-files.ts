@@ -126,7 +126,7 @@ async function readEntry(folder: string): Promise<string> {
 async function readJson(file: string): Promise<Json | undefined> {
   const stats = await lstat(file).catch(() => undefined);
   if (stats === undefined) return undefined;
-  if (!stats.isFile() || stats.size > 1024 * 1024) throw new UnfitFile(`${file} is no small file`);
+  if (!stats.isFile() || stats.size > 1024 * 1024) throw new UnfitFile(`${file} is not a file of at most 1 MB`);
   try {
     return parseStrictJson(await readFile(file, 'utf8'));
   } catch {

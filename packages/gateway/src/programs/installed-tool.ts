@@ -101,7 +101,7 @@ export function explainUnusable(tool: InstalledTool): Refusal | undefined {
           ? '`sallyport upstream list` shows how the servers are.'
           : offer === undefined
             ? 'Put the file back into the tools folder, or run `sallyport tool remove`.'
-            : `See why with \`sallyport tool status ${definition.name}\`, and mend the file.`,
+            : `See why with \`sallyport tool status ${definition.name}\`, and fix the file.`,
     });
   }
   if (isAccepted) return undefined;
@@ -111,7 +111,7 @@ export function explainUnusable(tool: InstalledTool): Refusal | undefined {
       definition.origin === 'upstream'
         ? `Look at it and accept it with \`sallyport upstream accept ${definition.name}\`.`
         : isBroken(tool)
-          ? `See why with \`sallyport tool status ${definition.name}\`, and mend the file.`
+          ? `See why with \`sallyport tool status ${definition.name}\`, and fix the file.`
           : `Look at it and accept it with \`sallyport tool accept ${id}\`.`,
   });
 }

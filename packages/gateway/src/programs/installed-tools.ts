@@ -116,7 +116,7 @@ export class InstalledTools {
       throw new ToolFailure('EXECUTION_ERROR', `${definition.name} cannot be accepted yet: ${offer.trouble.reason}.`);
     }
     if (isBroken(tool)) {
-      const remedy = 'Mend the file, or remove the tool and install it again.';
+      const remedy = 'Fix the file, or remove the tool and install it again.';
       throw new ToolFailure('EXECUTION_ERROR', `${definition.name} cannot be accepted: ${tool.reason}. ${remedy}`);
     }
     await this.#pin(tool, offer, by);

@@ -135,7 +135,7 @@ test('a source cannot take a name, an alias, or what models would take for one o
   const twins = [toolOf({ name: 'a.b' }), toolOf({ name: 'a_b' }), toolOf({ name: 'a.b' })];
   assert.deepEqual(
     registry.replaceSource('installed', twins).map(({ reason }) => reason),
-    ['its name belongs to a.b', 'a.b@1.0.0 is there already'],
+    ['its name belongs to a.b', 'a.b@1.0.0 already exists'],
   );
 });
 

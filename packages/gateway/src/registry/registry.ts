@@ -66,7 +66,7 @@ export class Registry {
         firstOf(forms, (form) => others.get(form)) ?? firstOf(forms, (form) => exceptSame(own.get(form), name));
       if (owner !== undefined) rejected.push({ tool, reason: `its name belongs to ${owner}` });
       else if (accepted.some((each) => isSame(each.tool, tool))) {
-        rejected.push({ tool, reason: `${joinVersion(name, version)} is there already` });
+        rejected.push({ tool, reason: `${joinVersion(name, version)} already exists` });
       } else {
         for (const form of forms) own.set(form, name);
         accepted.push(this.#registered.get(tool) ?? this.#prepare(tool));

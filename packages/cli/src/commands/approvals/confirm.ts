@@ -12,7 +12,7 @@ import { makeVisibleLine } from '../../terminal/visible-text.ts';
 const issueArguments = { tool: word('tool'), pairs: words('key=value', { completes: 'tool-argument' }) };
 const issueOptions = {
   session: required(text('session-id', 'who may make the call')),
-  trace: required(text('trace-id', 'the trace in which it will come: 32 hexadecimal digits')),
+  trace: required(text('trace-id', 'the trace id that the call will have: 32 hexadecimal digits')),
   input: text('json', 'the arguments as one JSON object'),
   inputFile: file('file', 'the same from a file, or - for standard input'),
   ttlSeconds: countFromOne('how long the token is valid; 60 by default'),
@@ -40,8 +40,8 @@ export const confirmCommands = [
     print: (_, { terminal }, { revokeAll = false }) =>
       terminal.print(
         revokeAll
-          ? 'A new key signs. No token from before is accepted.'
-          : 'A new key signs. Tokens from before stay good.',
+          ? 'Signing key rotated. Existing tokens are no longer accepted.'
+          : 'Signing key rotated. Existing tokens stay valid.',
       ),
   }),
 ];
@@ -60,7 +60,7 @@ async function issueToken(
   };
   return runOperatorTool('confirm.issue', args, context, (issued: InJson<ConfirmToken>) => {
     context.terminal.print(
-      `The token is good until ${formatTime(Number(issued.expiresAtMs))}${reusable === true ? '' : ', once'}:`,
+      `The token is valid until ${formatTime(Number(issued.expiresAtMs))}${reusable === true ? '' : ', for one use'}:`,
       '',
       `  ${makeVisibleLine(issued.confirmToken)}`,
       '',

@@ -27,7 +27,7 @@ export const erasureCommands = [
       call: text('id', 'this call, with its steps'),
       before: parsed('date', 'all calls that ended before this', parseMoment),
       reason: text('text', 'why; it stays in the log'),
-      dryRun: flag('only show how much it would take'),
+      dryRun: flag('only show how much would be erased'),
       ...agree,
     },
     more: `Name one of --agent, --person, --session, --call and --before. Only a director can do this, and until the time has

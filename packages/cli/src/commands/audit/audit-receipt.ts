@@ -55,7 +55,7 @@ export async function writeReceiptFile({ which, file }: AuditReceiptOptions, con
     ),
     'To verify it anywhere, without the gate:',
     `  npx @sallyport/log verify ${makeVisibleLine(target)} --key ${makeVisibleLine(config.home.verifierFile)}`,
-    ...say('It holds the redacted arguments of this call. Give the key to its receiver by another way.'),
+    ...say('It holds the redacted arguments of this call. Send the key to the receiver another way.'),
   );
   return exitCodes.success;
 }
@@ -77,10 +77,7 @@ async function askForReceipt(which: string, context: CommandContext): Promise<st
 async function readReceipt(which: string, { config }: CommandContext): Promise<string> {
   const subject = readSubject(which);
   if (subject === undefined) {
-    throw usageFailure(
-      'The daemon is not running, so the id of the call is needed as a whole.',
-      'Or start the daemon.',
-    );
+    throw usageFailure('The daemon is not running, so give the whole id of the call.', 'Or start the daemon.');
   }
   try {
     return await keptReceiptMaker(config.home)(subject);

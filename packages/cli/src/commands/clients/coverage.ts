@@ -93,7 +93,7 @@ function describeUse({ name, gaps }: KnownClient, { version: _version, ...use }:
 }
 
 function fixFor(name: string, gaps: readonly string[]): string {
-  return `sallyport init --client ${name}, then start it anew. ${gaps[0] ?? ''}`.trim();
+  return `sallyport init --client ${name}, then restart it. ${gaps[0] ?? ''}`.trim();
 }
 
 function show(

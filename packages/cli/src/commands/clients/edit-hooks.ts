@@ -32,7 +32,7 @@ export function dropHooks(text: string, { client, hooks }: HookPlan): string {
   return Object.keys(hooks).reduce((rest, event) => dropEntries(rest, ['hooks', event], isOurs), text);
 }
 
-/** Whether all of them are there as they should be. Text that is no settings file has none. */
+/** Whether all of them are there as they should be. Text that is not a settings file has no hooks. */
 export function hasHooks(text: string, plan: HookPlan): boolean {
   try {
     return text.trim() !== '' && addHooks(text, plan) === text;

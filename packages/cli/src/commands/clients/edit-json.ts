@@ -16,7 +16,7 @@ export function setMember(text: string, path: JSONPath, value: unknown): string 
   for (let length = 1; length < path.length; length++) {
     const node = findNodeAtLocation(root, path.slice(0, length));
     if (node !== undefined && node.type !== 'object') {
-      throw new SettingsUnclear(`its "${path.slice(0, length).join('.')}" is no object`);
+      throw new SettingsUnclear(`its "${path.slice(0, length).join('.')}" is not an object`);
     }
   }
   const present = findNodeAtLocation(root, path);
@@ -103,7 +103,7 @@ export function putEntry(text: string, path: JSONPath, entry: Entry, isOurs: (en
   const settings = text.trim() === '' ? '{}\n' : text;
   const list = findNodeAtLocation(parseSettings(settings), path);
   if (list === undefined) return setMember(settings, path, [entry]);
-  if (list.type !== 'array') throw new SettingsUnclear(`${path.join('.')} is no list`);
+  if (list.type !== 'array') throw new SettingsUnclear(`${path.join('.')} is not a list`);
   const earlier = list.children?.find((child) => isOurs(getNodeValue(child)));
   if (earlier !== undefined) {
     if (isSame(getNodeValue(earlier), entry)) return text;
@@ -157,9 +157,9 @@ function parseSettings(text: string): Node {
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [first] = errors;
   if (first !== undefined) {
-    throw new SettingsUnclear(`it is no JSON: ${printParseErrorCode(first.error)} at character ${first.offset}`);
+    throw new SettingsUnclear(`it is not valid JSON: ${printParseErrorCode(first.error)} at character ${first.offset}`);
   }
-  if (root?.type !== 'object') throw new SettingsUnclear('it is no JSON object');
+  if (root?.type !== 'object') throw new SettingsUnclear('it is not a JSON object');
   const [repeated] = findRepeated(root);
   if (repeated !== undefined) throw new SettingsUnclear(`it says "${repeated}" twice`);
   return root;

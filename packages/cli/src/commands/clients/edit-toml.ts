@@ -89,7 +89,9 @@ function parseToml(text: string): Table {
   try {
     return parse(text);
   } catch (error) {
-    throw new SettingsUnclear(`it is no TOML: ${(error instanceof Error ? error.message : '').split('\n', 1)[0]}`);
+    throw new SettingsUnclear(
+      `it is not valid TOML: ${(error instanceof Error ? error.message : '').split('\n', 1)[0]}`,
+    );
   }
 }
 

@@ -49,7 +49,7 @@ function readHeaders(given: Fields, environment: Environment, fill: (text: strin
 
 function textsOf(map: unknown, fill: (text: string) => string): Readonly<Record<string, string>> {
   if (map === undefined || map === null) return {};
-  if (!isFields(map)) throw new CannotImport('its variables or headers are no object');
+  if (!isFields(map)) throw new CannotImport('its variables or headers are not an object');
   return Object.fromEntries(
     Object.entries(map).map(([name, value]) => {
       if (typeof value !== 'string') throw new CannotImport(`${name} is no text`);
@@ -86,7 +86,7 @@ export function isSecret(name: string, value: string): boolean {
 
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new CannotImport('its arguments are no list');
+  if (!Array.isArray(value)) throw new CannotImport('its arguments are not a list');
   return value;
 }
 

@@ -102,7 +102,7 @@ function connectClients(
   });
 }
 
-/** Codex passes over hooks that nobody has trusted: the person who agrees to the change trusts ours with it. */
+/** Codex skips hooks that nobody has trusted: the person who agrees to the change trusts ours with it. */
 async function withItsTrust(plan: ClientPlan, { config }: CommandContext): Promise<ClientPlan> {
   const { client, files } = plan;
   const planned = files.find(({ file }) => file === client.hooks?.file);

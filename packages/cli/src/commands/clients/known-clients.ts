@@ -116,9 +116,9 @@ export function listClients(home: string, environment: Environment, program: Own
         entry: stdio('codex', { tool_timeout_sec: timeoutSeconds }),
         projectFiles: ['.codex/config.toml'],
       },
-      afterwards: 'Start Codex once and trust the new hooks (/hooks): it passes over hooks that nobody has trusted.',
+      afterwards: 'Start Codex once and trust the new hooks (/hooks): it skips hooks that nobody has trusted.',
       gaps: [
-        'Codex passes over hooks that nobody has trusted, without a word. Trust is bound to what a hook says.',
+        'Codex silently skips hooks that nobody has trusted. Trust is bound to what a hook says.',
         'Codex has hooks for commands, patches and MCP tools; its other tools (web search, input to a running command) ask nobody.',
         'A user can take the hooks out of their settings, unless they are managed (`init --managed`).',
       ],

@@ -40,7 +40,7 @@ export async function runManaged(options: ManagedOptions, context: CommandContex
   const kept = new KeptSettings(config.home.folder);
   const keptAs = (client: string): string => `managed-${client}`;
   if (options.undo === true) {
-    await seekConsent('Take the hooks for every user away?', { yes: options.yes === true }, context);
+    await seekConsent('Remove the hooks for every user?', { yes: options.yes === true }, context);
     const undone = files.flatMap(({ client, takeOut }) =>
       kept.restore(keptAs(client), (_file, present) => takeOut(present)).map((each) => ({ client, ...each })),
     );
@@ -108,8 +108,8 @@ function codexFile({ hooks }: HookPlan): ManagedFile {
     edit: (text) => {
       if (text.trim() === '' || text.startsWith(opening)) return own;
       throw usageFailure(
-        `${file} is there already, and it cannot be told how to add to it.`,
-        'Put in by hand what `sallyport init --managed --client codex` writes on a machine without it.',
+        `${file} already exists, and Sallyport cannot tell how to add to it.`,
+        'Add by hand what `sallyport init --managed --client codex` writes on a machine without it.',
       );
     },
     takeOut: () => undefined,

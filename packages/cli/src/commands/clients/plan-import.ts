@@ -76,7 +76,7 @@ function layOutUrl({ url, headers }: Extract<ForeignServer, { kind: 'url' }>, na
   const parsed = URL.parse(url);
   const inUrl = [...(parsed?.searchParams ?? [])].find(([key, value]) => isSecret(key, value));
   if (parsed === null || parsed.username !== '' || parsed.password !== '' || inUrl !== undefined) {
-    throw new CannotImport('its address has a secret in it, which would stand in the log of every server on the way');
+    throw new CannotImport('its address contains a secret, which would appear in the log of every server on the way');
   }
   const prefix = name.toUpperCase().replaceAll('-', '_');
   const secrets: Record<string, string> = {};
@@ -112,7 +112,7 @@ function layOutCommand({ command, environment }: Extract<ForeignServer, { kind: 
     (word) => isSecret('', word) || /^--?[\w-]*(?:token|key|secret|password)[\w-]*=./i.test(word),
   );
   if (revealing !== undefined)
-    throw new CannotImport('a secret stands among its arguments, which every user of the machine sees');
+    throw new CannotImport('its arguments contain a secret, which every user of this machine can see');
   const launched = readLauncher(command);
   const input = {
     ...(launched === undefined ? { command } : launched.args.length === 0 ? {} : { arguments: launched.args }),
@@ -129,7 +129,7 @@ function nameOf(server: string): string {
     .replace(/[^a-z0-9_-]+/g, '-')
     .replace(/^[^a-z]+|-+$/g, '')
     .slice(0, 32);
-  if (plain === '') throw new CannotImport('its name cannot be that of an upstream');
+  if (plain === '') throw new CannotImport('its name cannot be the name of an upstream');
   return plain;
 }
 

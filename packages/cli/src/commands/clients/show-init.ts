@@ -89,9 +89,6 @@ export function showConnected(connected: readonly ConnectedClient[], { terminal,
       renderWrappedTable,
     );
   }
-  terminal.print(
-    '',
-    ...wrapWords('Sessions that are open in a client go on without hooks: start them anew.', terminal.columns),
-  );
+  terminal.print('', ...wrapWords('Open sessions of a client continue without hooks: restart them.', terminal.columns));
   terminal.print(`To take all of it back: ${commandName} init --undo`);
 }

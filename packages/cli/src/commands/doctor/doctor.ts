@@ -69,5 +69,5 @@ function summarize(checks: readonly Check[]): string {
   const count = (state: Check['state']): number => checks.filter((check) => check.state === state).length;
   const [fails, warnings] = [count('fail'), count('warn')];
   if (fails > 0) return `${fails} of ${checks.length} checks failed.`;
-  return warnings > 0 ? `All is there. ${warnings} to know about.` : 'All is well.';
+  return warnings > 0 ? `Everything works. ${warnings} to know about.` : 'All is well.';
 }

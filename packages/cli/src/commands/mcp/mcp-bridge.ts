@@ -119,7 +119,7 @@ export class McpBridge {
         }
         await this.#passOn(answer, message, { open, isRepeated: isSubscription && attempt > 0 });
         if (open.size === 0) return;
-        throw new Error('the answer ended before its end');
+        throw new Error('the answer was cut off');
       } catch (error) {
         // A subscription is only listening, so that it can be opened again as often as it takes.
         if (!isSubscription || signal.aborted) throw error;

@@ -53,7 +53,7 @@ export const serviceCommands = [
   command('apparmor', {
     help: 'let bubblewrap make the namespaces of a sandbox where AppArmor restricts them, as on Ubuntu (needs root)',
     options: {
-      remove: flag('take the profile away again'),
+      remove: flag('remove the profile again'),
       dryRun: flag('only show what would be done'),
       yes: flag('do not ask'),
     },
@@ -158,7 +158,7 @@ function isRestricted(): boolean {
 
 function offerProfile({ commandName, terminal }: CommandContext): readonly string[] {
   const text =
-    'This machine lets no program make the namespaces of a sandbox that has no AppArmor profile. With one for bubblewrap, programs run:';
+    'On this machine, only programs with an AppArmor profile can make the namespaces of a sandbox. Add one for bubblewrap:';
   return [...wrapWords(text, terminal.columns), `  sudo ${commandName} service apparmor`];
 }
 
@@ -167,7 +167,7 @@ function explainInstalled(separated: boolean, { commandName, terminal }: Command
   if (!separated) {
     return hasSystemd('user') || process.platform === 'darwin'
       ? [...wrap('Installed. It starts with the machine.'), `  ${commandName} status`]
-      : wrap('Written, but no service manager of yours runs here, so nothing starts it.');
+      : wrap('Written, but your user has no service manager running, so nothing starts it.');
   }
   const asUser = `sudo -u ${separatedUser} env SALLYPORT_HOME=${separatedFolder}/gate SALLYPORT_SOCKETS=${socketFolder}`;
   return [

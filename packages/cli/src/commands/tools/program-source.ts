@@ -61,9 +61,7 @@ export async function openFolderSource(
     kind: 'folder',
     read: () => packBundle(parts, readPart),
     notes: (await lacksDependencies(folder, parts))
-      ? [
-          'Its package.json names dependencies that do not lie in the folder. `npm install --ignore-scripts` fetches them.',
-        ]
+      ? ['Its package.json names dependencies that are not in the folder. `npm install --ignore-scripts` fetches them.']
       : [],
   };
 }
@@ -85,7 +83,7 @@ export function chooseFileName(given: string, name: string | undefined): string 
   const chosen = name === undefined ? given : parseToolFileName(name) && name.endsWith(ending) ? name : name + ending;
   if (parseToolFileName(chosen) !== undefined) return chosen;
   throw usageFailure(
-    `A tool cannot lie in a file named ${JSON.stringify(chosen.slice(0, 100))}.`,
+    `A tool cannot be in a file named ${JSON.stringify(chosen.slice(0, 100))}.`,
     'Choose a name with --name: small letters, digits, "_" and "-", with dots between parts, such as text.count.',
   );
 }

@@ -115,7 +115,7 @@ function spellRequests(asked: Fields): string {
     ...(limits.length === 0 ? [] : [`limits: ${limits.join(', ')}`]),
     ...(asked['warm'] === true ? ['to be started ahead of its calls'] : []),
   ];
-  return lines.length === 0 ? '' : [...lines, 'It gets of that what a rule grants.'].join('\n');
+  return lines.length === 0 ? '' : [...lines, 'It gets only what a rule grants.'].join('\n');
 }
 
 /** Keys of its description that the gate gives no meaning to. */

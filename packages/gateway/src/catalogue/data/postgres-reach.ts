@@ -46,5 +46,5 @@ export async function explainReach(client: Pick<Client, 'query'>): Promise<strin
     ...functions.map((name) => `it may call functions of ${name.split('/').at(-1) ?? name}`),
   ];
   if (reasons.length === 0) return undefined;
-  return `Use an account of its own: of the present one, ${reasons.join('; ')}. docs/databases.md shows how to make one.`;
+  return `Use another account, because this one has too many rights: ${reasons.join('; ')}. docs/databases.md shows how to make one.`;
 }

@@ -11,7 +11,7 @@ interface Reading {
 const readings: Readonly<Record<string, Reading>> = {
   ENOENT: { code: 'NOT_FOUND', says: 'does not exist' },
   EEXIST: { code: 'ALREADY_EXISTS', says: 'exists already' },
-  ENOTDIR: { code: 'NOT_A_FOLDER', says: 'is not a folder, or lies below something that is none' },
+  ENOTDIR: { code: 'NOT_A_FOLDER', says: 'is not a folder, or one of its parents is not' },
   EISDIR: { code: 'NOT_A_FILE', says: 'is a folder' },
   ENXIO: { code: 'NOT_A_FILE', says: 'is not a regular file' },
   ENOTEMPTY: { code: 'FILE_CHANGED', says: 'was changed by something else meanwhile' },

@@ -277,7 +277,7 @@ async function previewWrite(
   if (former.size > mostShownBytes) {
     const verb = goes === 'behind' ? 'Append to' : 'Replace';
     const place =
-      goes === 'behind' ? `added behind the ${former.size} bytes there are` : `instead of ${former.size} bytes`;
+      goes === 'behind' ? `added after the existing ${former.size} bytes` : `instead of ${former.size} bytes`;
     const { detail } = previewChange(given, undefined, bytes);
     return { summary: `${verb} ${makeVisibleLine(given)}`, detail: `${place}:\n${detail}`, undoable: true };
   }

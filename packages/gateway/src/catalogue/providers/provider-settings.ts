@@ -63,7 +63,7 @@ export interface ProviderSettings {
 
 export const noProviders: ProviderSettings = { search: [], inference: [] };
 
-/** Reads providers.yaml. Throws one ConfigError that lists every problem; no file is none of them. */
+/** Reads providers.yaml. Throws one ConfigError that lists every problem; a missing file is not a problem. */
 export function readProviderSettings(folder: string): ProviderSettings {
   const yaml = readYaml(readSourceFile(join(folder, providersFile)));
   const reader = new YamlReader(yaml);

@@ -49,7 +49,7 @@ export function outputSchema(more: Readonly<Record<string, JsonObject>>): JsonOb
       content_hash: {
         type: 'string',
         description:
-          'The whole body or text in the content store, where it is no text or too long. Absent: all is here.',
+          'The whole body or text in the content store, if it is not text or is too long. Absent: all of it is here.',
       },
       truncated: { type: 'boolean', description: 'Whether the text goes on. Absent: it does not.' },
       untrusted: {

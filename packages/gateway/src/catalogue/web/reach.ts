@@ -115,7 +115,10 @@ export function explainFailure(error: unknown, address: WebAddress, { signal }: 
   if (/CERT|SELF_SIGNED|^ERR_TLS|^ERR_SSL|UNABLE_TO_/.test(code))
     return new ToolFailure('EXECUTION_ERROR', `The certificate of ${authority} is not accepted: ${code}.`);
   if (code.startsWith('HPE_'))
-    return new ToolFailure('EXECUTION_ERROR', `The answer of ${authority} is no HTTP that the gate reads: ${code}.`);
+    return new ToolFailure(
+      'EXECUTION_ERROR',
+      `The answer of ${authority} is not HTTP that the gate can read: ${code}.`,
+    );
   return new ToolFailure('UPSTREAM_UNAVAILABLE', `${authority} could not be reached: ${code}.`);
 }
 

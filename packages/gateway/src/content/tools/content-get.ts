@@ -64,7 +64,7 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
       await using reader = await store.open(hash, context.signal);
       const { sizeBytes } = reader;
       if (offset > sizeBytes) {
-        throw new ToolFailure('INVALID_ARGUMENTS', `offset ${offset} lies beyond the end at ${sizeBytes}.`);
+        throw new ToolFailure('INVALID_ARGUMENTS', `offset ${offset} is beyond the end at ${sizeBytes}.`);
       }
       const wanted = Math.min(limit === 0 ? sizeBytes : limit, sizeBytes - offset);
       const length = download === undefined ? Math.min(wanted, maxInlineBytes) : wanted;

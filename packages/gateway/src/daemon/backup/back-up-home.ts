@@ -44,7 +44,7 @@ export interface BackupNote {
 export async function backUpHome(home: Home, file: string): Promise<BackupNote> {
   if (!existsSync(home.databaseFile)) throw new ConfigError(`There is no gate in ${home.folder} to back up.`);
   const target = resolve(file);
-  if (existsSync(target)) throw new ConfigError(`${target} is there already.`, 'Choose another name.');
+  if (existsSync(target)) throw new ConfigError(`${target} already exists.`, 'Choose another name.');
   const draft = mkdtempSync(join(dirname(target), `.${basename(target)}-`));
   try {
     const stage = join(draft, 'home');

@@ -15,5 +15,5 @@ export function describeNewerProgram(): string | undefined {
   } catch {
     // An update is under way, or removed the program.
   }
-  return 'The program on disk is another one than the one that runs, since an update: `sallyport restart` starts it.';
+  return 'The program on disk was updated while the daemon ran. `sallyport restart` starts the new one.';
 }

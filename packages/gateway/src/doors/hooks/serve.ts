@@ -164,7 +164,7 @@ async function decide(
   cancellation.abort(undefined);
   return {
     kind: 'deny',
-    reason: 'Sallyport: this command belongs into the sandbox, and the client cannot run it there.',
+    reason: 'Sallyport: this command belongs in the sandbox, and the client cannot run it there.',
   };
 }
 

@@ -47,7 +47,7 @@ export function bindReflection(servicesAt: (door: Door) => readonly ServiceBindi
   ];
 }
 
-/** What one door tells. A proto file is told whole, so services of different doors belong into different files. */
+/** What one door tells. A proto file is told whole, so services of different doors belong in different files. */
 class Catalogue {
   readonly #serviceNames: readonly string[];
   readonly #files: ReadonlyMap<string, DescFile>;

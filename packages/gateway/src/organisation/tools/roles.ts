@@ -38,7 +38,7 @@ export function roleTools({ store, offices }: OrganisationToolParts): readonly A
     properties: { kind: kindProperty, name: nameOf('Of the agent or person.') },
     required: ['kind', 'name'],
     answers: MemberSchema,
-    tell: ({ kind, name }: Omit<Assignment, 'role'>) => `Take the role of ${kind} ${name} away.`,
+    tell: ({ kind, name }: Omit<Assignment, 'role'>) => `Remove the role of ${kind} ${name}.`,
     change: async ({ kind, name }) => {
       const found = findMember(store.readOrganisation(), kind, name);
       if (found === undefined) throw missing(kind, name);

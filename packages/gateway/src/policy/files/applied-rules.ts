@@ -173,7 +173,7 @@ export class AppliedRules {
     if (hashRuleFiles(files) === this.#current.hash) return files as [RuleFile, ...RuleFile[]];
     throw new ConfigError(
       `The files in ${this.#source.folder} differ from those in force.`,
-      'Apply them first with `sallyport policy apply`, or take the edits back.',
+      'Apply them first with `sallyport policy apply`, or undo the edits.',
     );
   }
 

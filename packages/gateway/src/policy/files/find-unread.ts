@@ -12,6 +12,6 @@ export function findUnread(folder: string): readonly Finding[] {
     .filter((name) => /\.ya?ml$/i.test(name) && !known.has(name))
     .map((name) => ({
       kind: 'unread-file',
-      message: `The file ${JSON.stringify(name)} is not read. Rules about calls belong into tools.yaml.`,
+      message: `The file ${JSON.stringify(name)} is not read. Rules about calls belong in tools.yaml.`,
     }));
 }

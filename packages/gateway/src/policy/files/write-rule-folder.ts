@@ -5,11 +5,11 @@ import type { RuleFile } from './rule-files.ts';
 
 /**
  * Makes a folder of rules: these files, and from the shipped folder whatever else lies beside them. It is there whole or
- * not at all. Returns the names of the files. Throws ConfigError when it is there already.
+ * not at all. Returns the names of the files. Throws ConfigError when it already exists.
  */
 export function writeRuleFolder(shipped: string, target: string, files: readonly RuleFile[]): readonly string[] {
   if (statSync(target, { throwIfNoEntry: false }) !== undefined) {
-    throw new ConfigError(`${target} is there already.`, 'Edit the files there, or move the folder away.');
+    throw new ConfigError(`${target} already exists.`, 'Edit the files there, or move the folder away.');
   }
   // A rename puts it in place, so it must lie on the same disk.
   const draft = mkdtempSync(join(dirname(target), '.governance-'));

@@ -108,7 +108,10 @@ function readKnownRoles(
   return reader.readItems(node, key, (item) => {
     const name = reader.readString(item, key, 64);
     if (name === undefined || known.has(name)) return name;
-    return reader.note(item, `${key} names a role that does not stand above; known: ${[...known.keys()].join(', ')}`);
+    return reader.note(
+      item,
+      `${key} names a role that is not defined above it; known: ${[...known.keys()].join(', ')}`,
+    );
   });
 }
 

@@ -276,7 +276,7 @@ function askAboutUnknown(verdict: Verdict, { unknown = [] }: Resources): Verdict
   return { effect: 'require_approval', rule: verdict.rule, reason };
 }
 
-/** One part that belongs into the sandbox takes the whole command there: what its rule waives, it waives for the sandbox alone. */
+/** One part that belongs in the sandbox takes the whole command there: what its rule waives, it waives for the sandbox alone. */
 function markRewrite(verdict: Verdict, openings: readonly Opening[]): Verdict {
   if (verdict.effect === 'deny' || !openings.some(({ by }) => by.some(({ rule }) => rule.rewrite))) return verdict;
   return { ...verdict, rewrite: true };

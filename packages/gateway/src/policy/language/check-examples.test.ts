@@ -52,11 +52,14 @@ const examples: readonly (readonly [rule: string, problem: RegExp | undefined])[
   ['effect: deny, after: [a], match: [{ tool: x.y, after: [b] }]', /but none of the calls it follows came before$/],
   [
     'effect: allow, arguments: [{ pointer: /a, matches: "x*" }], match: [{ tool: x.y, arguments: { a: y } }]',
-    /but the arguments are others$/,
+    /but the arguments differ$/,
   ],
   ['effect: allow, commands: ["git *"], match: [{ tool: x.y }]', /looks at commands and the call names none$/],
   ['effect: allow, commands: [git], match: [{ tool: x.y, command: git log }]', /does not cover "git log"$/],
-  ['effect: allow, commands: [git], match: [{ tool: x.y, command: git; ls }]', /"git; ls" is no command in its plain/],
+  [
+    'effect: allow, commands: [git], match: [{ tool: x.y, command: git; ls }]',
+    /"git; ls" is not the plain spelling of a command/,
+  ],
   ['effect: allow, hosts: [a.c], not_match: [{ tool: x.y, host: A.C }]', /it must not match, but it does$/],
   ['effect: allow, hosts: [a.c], match: [{ tool: x.y, host: "a.c:81" }]', /does not cover a\.c:81$/],
   ['effect: allow, git_operations: [LOG], match: [{ tool: x.y, git_operation: PUSH }]', /does not cover PUSH$/],

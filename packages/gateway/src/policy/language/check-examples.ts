@@ -26,7 +26,7 @@ function findFailure(example: Example, compiled: CompiledRule, variables: PathVa
     return 'the path must be absolute, or start with $HOME or $WORKSPACE, and be written plainly';
   }
   const claims = claimsOf(example, path, variables);
-  if ('text' in claims) return `${printable(claims.text)} is no ${kindNames[claims.kind]} in its plain spelling`;
+  if ('text' in claims) return `${printable(claims.text)} is not the plain spelling of a ${kindNames[claims.kind]}`;
   const mismatch = findMismatch(compiled, factsOf(example), claims, { unknown: 'fits' });
   if (example.expected === 'match') {
     return mismatch === undefined ? undefined : `it must match, but ${mismatch}`;

@@ -83,7 +83,7 @@ export const circumstanceKeys = {
     absent: 'any',
     notes: '`{ pointer: /force, equals: true }` (also a whole list), or `in:`, or `matches:` with `*`; all of them',
     schema: {
-      description: 'All of them must hold. A value that is not there fits none.',
+      description: 'All of them must hold. A missing value matches nothing.',
       ...listOf({ $ref: '#/$defs/argument' }),
     },
     read: readConditions,
@@ -91,7 +91,7 @@ export const circumstanceKeys = {
       const tests = conditions.map((condition) => compileArgument(condition, effect));
       return (asked) => ifKnown(asked.arguments, (given) => tests.every((fits) => fits(given)));
     },
-    mismatch: () => 'the arguments are others',
+    mismatch: () => 'the arguments differ',
   }),
   hours: define({
     absent: 'always',

@@ -236,7 +236,7 @@ function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   return [...distinct.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** The shipped rules are in the program folder and are replaced by the next install: changes belong into a copy. */
+/** The shipped rules are in the program folder and are replaced by the next install: changes belong in a copy. */
 function describePlace(folder: string, source: RulesSource, workspace: string): Omit<RulesPlace, 'ruleIds'> {
   const shipped = isWithin(resolve(source.programFolder), folder);
   const own = join(resolve(source.home), 'governance');

@@ -211,7 +211,7 @@ function readApprovers(
   if (approval !== undefined) reader.note(node, 'approvers do not go with approval: waived, where nobody is asked');
   const callers = who?.kind === 'list' ? who.items.map(scalarOf) : ['agent'];
   if (!callers.includes('agent'))
-    reader.note(node, 'approvers decide about calls of agents, and this rule is for none');
+    reader.note(node, 'approvers decide about calls of agents, and this rule is not for agents');
   return reader.readItems(node, 'approvers', (item) => {
     const name = reader.readString(item, 'approvers', 128);
     if (name === undefined || /^[A-Za-z0-9._@-]+$/.test(name)) return name;

@@ -74,7 +74,7 @@ const toolsMistakes: readonly Mistakes[] = [
     'version: 1\nrules: [{ id: a, effect: ▸alow, tools: [x] }]\n',
     /^effect must be one of allow, require_approval, deny; did you mean allow\?$/,
   ],
-  ['tools that are no list', 'version: 1\nrules: [{ id: a, effect: deny, tools: ▸x.y }]\n', /^tools must be a list/],
+  ['tools that are not a list', 'version: 1\nrules: [{ id: a, effect: deny, tools: ▸x.y }]\n', /^tools must be a list/],
   ['no tools at all', 'version: 1\nrules: [{ id: a, effect: deny, tools: ▸[] }]\n', /^tools is empty/],
   ['a tool that is no name', 'version: 1\nrules: [{ id: a, effect: deny, tools: [▸x/y] }]\n', /^a tool is named like/],
   ['an unknown caller', ruleWith('who: [▸human]'), /^who must be one of agent, operator$/],
@@ -367,12 +367,12 @@ const rolesMistakes: readonly Mistakes[] = [
   [
     'a member with an unknown role',
     'version: 1\nmembers: [{ agents: [x], roles: [▸a] }]\n',
-    /^roles names a role that does not/,
+    /^roles names a role that is not/,
   ],
   [
     'an unknown default',
     'version: 1\nroles: { a: { tools: [x] } }\ndefault: [▸b]\n',
-    /does not stand above; known: a$/,
+    /is not defined above it; known: a$/,
   ],
 ];
 

@@ -80,7 +80,7 @@ export interface Hours {
   readonly to: number;
 }
 
-/** A condition on one value in the arguments. A value that is not there fits none. */
+/** A condition on one value in the arguments. A missing value matches nothing. */
 export interface ArgumentCondition {
   /** RFC 6901. */
   readonly pointer: string;

@@ -27,9 +27,9 @@ const filesProperty: JsonObject = {
   type: 'object',
   additionalProperties: false,
   required: ['folder', 'files'],
-  description: 'The text of rule files in place of those of the gate, which may not reach them where they lie.',
+  description: 'The text of other rule files, which the gate itself may not be able to read.',
   properties: {
-    folder: { type: 'string', maxLength: 4096, description: 'Where they lie, for messages about them.' },
+    folder: { type: 'string', maxLength: 4096, description: 'Where they are, for messages about them.' },
     files: {
       type: 'object',
       additionalProperties: false,

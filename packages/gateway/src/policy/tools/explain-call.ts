@@ -94,7 +94,8 @@ function rulesWhere(rules: LoadedRules, session: Pick<Session, 'workspace'>, par
 async function findSession(id: string, { store }: PolicyToolParts): Promise<Session> {
   const session =
     (await store.readSession(id)) ?? only((await store.listSessions()).filter((each) => each.id.startsWith(id)));
-  if (session === undefined) throw new ToolFailure('NOT_FOUND', `There is not exactly one session ${id}.`);
+  if (session === undefined)
+    throw new ToolFailure('NOT_FOUND', `No session, or more than one, has an id that starts with ${id}.`);
   return session;
 }
 

@@ -415,7 +415,7 @@ test('every gate that a call meets is told in its order, and which of them decid
     [leased.answer.agent, leased.answer.effect, leased.answer.decidedBy?.stage, leased.answer.decidedBy?.code],
     ['bob', 'deny', 'check-lease', 'OUTSIDE_LEASE'],
   );
-  await assert.rejects(explain({ session: 'nobody' }), /not exactly one session/);
+  await assert.rejects(explain({ session: 'nobody' }), /No session, or more than one/);
   const operatorsOnly = await explain({ tool: 'policy.status', arguments: {} });
   assert.deepEqual([operatorsOnly.answer.effect, operatorsOnly.answer.decidedBy?.stage], ['deny', 'resolve-tool']);
 });

@@ -117,7 +117,7 @@ function offerConfigured(tool: ConfiguredTool, file: string): ToolOffer {
 
 /** Undefined: it is there. */
 function explainMissing({ program }: ConfiguredTool): string | undefined {
-  const missing = `its program ${program} is not there, or no program`;
+  const missing = `its program ${program} does not exist, or is not a program`;
   try {
     const { path } = resolveProgram(program, '/');
     accessSync(path, constants.X_OK);

@@ -140,6 +140,7 @@ function checkWords(
   }
   const known = Object.keys((inputSchema['properties'] as object | undefined) ?? {});
   for (const place of words.flatMap((word) => placesOf(parseTemplateWord(word)))) {
-    if (!known.includes(place)) reader.note(node, `{{${place}}} is no argument of the tool; use ${known.join(', ')}`);
+    if (!known.includes(place))
+      reader.note(node, `{{${place}}} is not an argument of the tool; use ${known.join(', ')}`);
   }
 }

@@ -13,7 +13,7 @@ export const serviceCredentials: readonly CredentialPattern[] = [
   },
   {
     id: 'openai-key',
-    description: 'OpenAI key, and those of the many who took over its form',
+    description: 'OpenAI key, and keys of other providers in the same form',
     keywords: ['sk-'],
     apart: true,
     guess: true,

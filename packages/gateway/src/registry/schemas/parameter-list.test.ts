@@ -65,7 +65,7 @@ test('a name that stands twice is a mistake of the author; a name of JavaScript 
 
 test('a default of another type is a mistake of the author', () => {
   const wrong = { name: 'size', type: 'number', description: '', default: '10' } as const;
-  assert.throws(() => schemaFromParameters([wrong]), /default of size is no number/);
+  assert.throws(() => schemaFromParameters([wrong]), /default of size is not of type number/);
 });
 
 test('a list that a program printed is taken whole or not at all', () => {

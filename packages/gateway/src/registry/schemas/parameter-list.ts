@@ -22,7 +22,8 @@ export function schemaFromParameters(parameters: readonly ToolParameter[]): Json
   const required: string[] = [];
   for (const { name, type, description, required: isRequired = true, default: given = null } of parameters) {
     if (name in properties) throw new DescriptionError(`the parameter ${name} stands twice`);
-    if (given !== null && !isOfType(given, type)) throw new DescriptionError(`the default of ${name} is no ${type}`);
+    if (given !== null && !isOfType(given, type))
+      throw new DescriptionError(`the default of ${name} is not of type ${type}`);
     properties[name] = { type, description, ...(given === null ? {} : { default: given }) };
     if (isRequired && given === null) required.push(name);
   }

@@ -53,7 +53,7 @@ export class AnomalyWriter {
   }
 }
 
-/** How it stands in the log: an event that names its calls, and is none itself. */
+/** How it stands in the log: an event that names its calls, and is not a call itself. */
 export function recordOf({ id, kind, detail, agent, sessionId, ...more }: NewAnomaly): LogEntry {
   const { beganAtMs, summary, calls, senior } = more;
   const payload = encodeRedacted({
