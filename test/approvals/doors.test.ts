@@ -136,7 +136,7 @@ test('of many that wait a person hears the first, how many there are, and reads 
 
 test('an agent follows nothing', async () => {
   const calls = [{ tool: 'files.delete', inputJson: '{"path":"a.txt"}' }];
-  await postJson(tcp, 'sallyport.v1.PlanService/ProposePlan', { summary: 'Something to hear of.', calls }, token);
+  await postJson(tcp, 'sallyport.v1.PlanService/ProposePlan', { summary: 'Something to watch.', calls }, token);
   for (const method of ['ApprovalService/WatchApprovals', 'PlanService/WatchPlans']) {
     const events = followStream(tcp, method, token);
     const { value } = await events.next();

@@ -70,7 +70,7 @@ test('one record has a receipt by its index, also one that belongs to no call', 
   assert.equal(go.judge(text), undefined);
 });
 
-test('a call that nobody made has none', () => {
+test('a call that nobody made has no receipt', () => {
   const made = runSallyport(daemon.place, ['audit', 'receipt', '01942a5b-db1b-7a7e-86cb-5c5c64abac08', 'x.json']);
   assert.notEqual(made.status, 0);
   assert.match(made.stderr, /no record of it/);

@@ -160,7 +160,7 @@ test('what is in the folder and is no tool is told with the reason', () => {
   );
 });
 
-test('agents have none of these commands', async () => {
+test('agents cannot use these commands', async () => {
   const token = await daemon.newAgent('curious');
   for (const args of [
     ['accept', 'greet'],

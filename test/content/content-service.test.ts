@@ -81,7 +81,7 @@ test('who may not use content cannot tell it from content that does not exist', 
   const operator = new ContentClient(context, daemon.operatorSocket, daemon.operatorToken);
   assert.ok((await operator.get(secret)).bytes.equals(bytes), 'operators read everything');
   await other.put(bytes);
-  assert.ok((await other.get(secret)).bytes.equals(bytes), 'whoever has the bytes may use them');
+  assert.ok((await other.get(secret)).bytes.equals(bytes), 'anyone who has the bytes may use them');
 });
 
 test('a caller without a credential, or with a dead one, gets neither in nor out', async (context) => {
@@ -184,7 +184,7 @@ test('a caller who reads nothing holds nothing up, and leaving ends the call', a
   const [first] = streams;
   assert.ok((await client.get(hashOf(bytes))).bytes.equals(bytes), 'others go on');
   for (const stream of streams.slice(1)) stream.on('error', () => undefined).cancel();
-  assert.ok(first !== undefined && (await collectGet(first)).bytes.equals(bytes), 'whoever waited gets it all');
+  assert.ok(first !== undefined && (await collectGet(first)).bytes.equals(bytes), 'the caller that waited gets it all');
   await until(async () => !(await daemon.status())['callsInFlight']);
 });
 

@@ -218,7 +218,7 @@ fi
   assert.deepEqual(
     workshop.schemaRuns.map(({ file, answer }) => ({ file, answer })),
     [{ file: 'probe', answer: 'described' }],
-    'and the run is told to whoever keeps the log',
+    'and the log is told of the run',
   );
 });
 

@@ -246,7 +246,7 @@ describe(
           persons.plain(...command.split(' '));
           return persons.takeMarker();
         });
-        assert.notDeepEqual(fellFor, [], 'the trick is none, so this test shows nothing');
+        assert.notDeepEqual(fellFor, [], 'the trick does not work, so this test shows nothing');
         using agents = open(trick);
         for (const command of trick.commands) {
           await agents.git(command).catch(() => undefined);

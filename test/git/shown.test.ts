@@ -189,7 +189,7 @@ test('other changes of a repository are made in the state that was shown', async
   assert.equal((await agreed(workspace, 'reset --hard HEAD~1'))['exit_code'], 0);
 });
 
-/** A bare repository with the commits of the workspace, and another one that is its origin and has none of the newest. */
+/** A bare repository with the commits of the workspace, and another one that is its origin and lacks the newest ones. */
 function withRemotes(workspace: GitWorkspace): void {
   workspace.plain('clone', '-q', '--bare', '.', 'remote.git');
   workspace.plain('remote', 'add', 'origin', workspace.at('remote.git'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const source = join(import.meta.dirname, '../audit/verify-with-go.go');
 
-/** A verifier of receipts and proofs of consistency from Debian's golang.org/x/mod, which is none of ours. */
+/** A verifier of receipts and proofs of consistency from Debian's golang.org/x/mod, which is not ours. */
 export class GoJudge {
   readonly #folder = mkdtempSync(join(tmpdir(), 'sallyport-go-'));
   readonly #program = join(this.#folder, 'judge');

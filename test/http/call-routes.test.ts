@@ -221,7 +221,7 @@ it('what is no call is refused in the form of Connect, once the gate has it on r
     const answer = await ask(body, { ...credential, ...headers });
     assert.equal(answer.status, status, `${body} ${JSON.stringify(headers)}`);
     assertDescribed('TransportError', answer.json);
-    assert.equal((await ask(body, headers)).status, status === 403 ? 403 : 401, 'who is not known hears of that first');
+    assert.equal((await ask(body, headers)).status, status === 403 ? 403 : 401, 'an unknown caller is told that first');
   }
   // Requests that a web page may have sent are no calls of anyone's.
   const recorded = submitted.filter(({ credential: token }) => token !== undefined);

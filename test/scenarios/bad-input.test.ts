@@ -37,7 +37,7 @@ function assertClear(answer: Answer): string {
 
 const cases: readonly [why: string, tool: string, input: unknown, code: RegExp][] = [
   ['arguments that are no JSON', 'files.read', '{"path":', /^MALFORMED_ARGUMENTS$/],
-  ['arguments that are no object', 'files.read', '["path"]', /^MALFORMED_ARGUMENTS$/],
+  ['arguments that are not an object', 'files.read', '["path"]', /^MALFORMED_ARGUMENTS$/],
   ['a repeated key', 'files.read', '{"path":"a","path":"b"}', /^MALFORMED_ARGUMENTS$/],
   ['a repeated key in disguise', 'files.read', '{"path":"a","p\\u0061th":"b"}', /^MALFORMED_ARGUMENTS$/],
   ['a number that loses precision', 'files.read', '{"path":"a","offset":9007199254740993}', /^MALFORMED_ARGUMENTS$/],

@@ -96,7 +96,7 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     const refused = { admitted: false, because: 'lease' };
     assert.deepEqual(await admit(revoked), refused);
     assert.deepEqual(await admit(expired), refused);
-    assert.deepEqual(await admit(revoked, other.lease), refused, 'the lease of another session is none');
+    assert.deepEqual(await admit(revoked, other.lease), refused, 'the lease of another session does not count');
     assert.deepEqual(await admit(revoked, leaseNamed()), refused);
     assert.equal(await store().logSize(), sizeBefore);
     assert.equal(await store().grantLease(revoked.id, leaseNamed(), 79), true, 'but a new one can be granted');

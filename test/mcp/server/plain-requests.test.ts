@@ -148,8 +148,8 @@ const named = { 'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' 
 const modernMeta: Readonly<Record<string, object>> = {
   'as every newer client': {},
   'with its name': named,
-  'with a name that is none': { 'io.modelcontextprotocol/clientInfo': 7 },
-  'with abilities that are none': { 'io.modelcontextprotocol/clientCapabilities': 'all' },
+  'with a name that is not text': { 'io.modelcontextprotocol/clientInfo': 7 },
+  'with abilities that are not an object': { 'io.modelcontextprotocol/clientCapabilities': 'all' },
   'without its abilities': { 'io.modelcontextprotocol/clientCapabilities': undefined },
   'with a log level': { 'io.modelcontextprotocol/logLevel': 'debug' },
   'with a version that nobody knows': { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' },

@@ -197,7 +197,11 @@ const refusals: readonly (readonly [string, LoginBehaviour, RegExp])[] = [
   ['an answer that does not say whose it is', { answer: { code: 'x' } }, /did not come from the authorization server/],
   ['an authorization server without PKCE', { metadata: { code_challenge_methods_supported: undefined } }, /PKCE/],
   ['metadata of another name', { metadata: { issuer: 'https://other.example' } }, /gives itself another name/],
-  ['a page that is none', { metadata: { authorization_endpoint: 'http://evil.example/login' } }, /opened safely/],
+  [
+    'a page that is not safe to open',
+    { metadata: { authorization_endpoint: 'http://evil.example/login' } },
+    /opened safely/,
+  ],
   ['a token that travels in the clear', { metadata: { token_endpoint: 'http://evil.example/token' } }, /without https/],
   ['no way to register', { metadata: { registration_endpoint: undefined } }, /name its client_id under oauth/],
   [

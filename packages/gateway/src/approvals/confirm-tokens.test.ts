@@ -23,7 +23,7 @@ test('a token says what was put into it, and each has an id of its own', () => {
   assert.notEqual(tokens.issue(claims).claims.id, first.claims.id);
 });
 
-test('a token that was changed anywhere, cut, or made by another key is none', () => {
+test('a token that was changed anywhere, cut, or made by another key is not valid', () => {
   const tokens = new ConfirmTokens(createConfirmKey());
   const { token } = tokens.issue(claims);
   fc.assert(

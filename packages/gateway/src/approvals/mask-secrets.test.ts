@@ -74,7 +74,7 @@ test('a text that is too long for a card goes on behind a mark, which says how m
   }
 });
 
-test('what a caller wrote to look like a mark is none: no mark stands anywhere but in the place of its secret', () => {
+test('text that only looks like a mark is not one: a mark stands only in the place of its secret', () => {
   requirement('APPR-2');
   const forged = fc.constantFrom(
     '[secret 1:',

@@ -40,7 +40,7 @@ test('the token of a plan covers the approved steps, in their order, and counts 
   assert.equal(issuePlanToken(plan, tokens), token, 'asking again does not make it last longer');
 });
 
-test('a plan that is not approved has none', () => {
+test('a plan that is not approved has no token', () => {
   for (const status of ['pending', 'denied', 'expired'] as const) {
     assert.equal(issuePlanToken({ ...plan, status }, tokens), undefined);
   }

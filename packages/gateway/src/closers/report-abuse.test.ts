@@ -52,7 +52,7 @@ test('sessions are counted apart, other refusals and operators not at all', asyn
   assert.deepEqual(reported, []);
 });
 
-test('an episode that never pauses is one, and refusals far apart are none', async () => {
+test('refusals without a pause are one episode, and refusals far apart are not an episode', async () => {
   const { reported, run } = reporting();
   for (let minute = 0; minute < 120; minute++) await run(limited(), 1, minute * 60_000);
   assert.equal(reported.length, 1);

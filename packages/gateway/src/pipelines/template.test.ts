@@ -45,7 +45,7 @@ test('$${ stands for the characters themselves, and a lone $ for itself', () => 
   assert.equal(fill('$$${input.path}'), '$${input.path}');
 });
 
-test('what looks like a reference and is none is refused, not taken as text', () => {
+test('what looks like a reference but is not one is refused, not taken as text', () => {
   const expressions = ['${input.a + 1}', '${input.list[0]}', '${input["a"]}', '${process.env.HOME}', '${HOME}'];
   const broken = ['${input.}', '${.input}', '${}', '${steps}', '${ input.a }', '${input.a', 'a ${', '${${input.a}}'];
   for (const text of [...expressions, ...broken]) assert.throws(() => parseText(text), TemplateError, text);

@@ -146,7 +146,7 @@ test("a mark of one's own says of each secret what it is, and holds nothing of i
   ]);
 });
 
-test('secrets are found in the environment by the names of variables, and folders are none', () => {
+test('secrets are found in the environment by the names of variables, and folders are not secrets', () => {
   const found = secretsOfEnvironment({
     GITHUB_TOKEN: 'value-one',
     AWS_SECRET_ACCESS_KEY: 'value-two',

@@ -10,7 +10,7 @@ test('the name of a file says the name of the tool, and its version if it has on
   assert.deepEqual(parseToolFileName('http-probe_2.sh'), { name: 'http-probe_2' });
 });
 
-test('what is no name of a tool is none, however it is spelled', () => {
+test('what is not the name of a tool is refused, however it is spelled', () => {
   for (const file of [
     '',
     '.hidden',

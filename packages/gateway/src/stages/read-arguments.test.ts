@@ -42,7 +42,7 @@ test('arguments are measured in bytes', () => {
   assertRefused(read(padded('€', 19)), tooLarge);
 });
 
-test('arguments that are no object are refused', () => {
+test('arguments that are not an object are refused', () => {
   for (const input of ['[]', 'null', '"text"', '1', 'true']) {
     assertRefused(read(input), {
       code: 'MALFORMED_ARGUMENTS',

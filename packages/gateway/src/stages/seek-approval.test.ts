@@ -258,7 +258,7 @@ test('what was approved runs: with its task named, or simply sent again', async 
   assert.partialDeepStrictEqual(await askAgent(), { consent });
 });
 
-test('an approval that nobody used in time is none any more, and neither is one of the future', async () => {
+test('an approval that nobody used in time no longer counts, and neither does one from the future', async () => {
   await askAgent();
   const task = store.decide('approved');
   for (const [decidedAtMs, isGood] of [

@@ -41,7 +41,7 @@ for (const [says, means] of sayings) {
   test(`understood: ${says}`, () => assert.deepEqual(readComplaints(`first\n${says}\nlast\n`), [means]));
 }
 
-test('each complaint is told once, and what is no complaint is none', () => {
+test('each complaint is told once, and other lines are passed over', () => {
   const once = 'cat: /a: No such file or directory\n';
   assert.deepEqual(readComplaints(once.repeat(3)), [read('/a')]);
   assert.deepEqual(readComplaints('reading /srv/words\nconnected to api.example.com\nValueError: bad\n'), []);

@@ -39,7 +39,7 @@ test('a login comes back as it was kept, and its parts are known before anybody 
   assert.equal(later.read('web'), undefined);
 });
 
-test('what is no login is none', () => {
+test('what is not a login is ignored', () => {
   for (const text of ['', 'null', '[]', '{"url": 1}', '{"url": "x", "tokens": {}}']) {
     assert.equal(openStore([], new Map([['upstream-login:web', text]])).read('web'), undefined, text);
   }

@@ -35,7 +35,7 @@ test('every status that a code can have is described', () => {
   );
 });
 
-test('a request of one form is none of the other, and none with both names', () => {
+test('a request of one form does not fit the other, and one with both names fits neither', () => {
   const [toolCall, execution] = [{ tool_name: 'a' }, { toolName: 'a' }];
   assert.deepEqual(
     ['ToolCall', 'ToolExecutionRequest'].map((form) => [isDescribed(form, toolCall), isDescribed(form, execution)]),

@@ -44,7 +44,7 @@ test('without a folder, without files or with empty ones nothing is allowed', ()
   }
 });
 
-test('what stands in place of a rule file and is none is named', () => {
+test('what is in place of a rule file but is not one is named', () => {
   const folder = writeRules({});
   mkdirSync(join(folder, 'tools.yaml'));
   execFileSync('mkfifo', [join(folder, 'limits.yaml')]);

@@ -30,7 +30,7 @@ test('a host has one spelling: small letters', () => {
     assert.equal(host(text).text, text);
 });
 
-test('what is no host name is none', () => {
+test('what is not a host name is refused', () => {
   const odd = [
     ...['', '*', '.', '..', 'a..b', '.a', 'a.b..', '*.', 'a.*', '*a.com', '*.*.com', '**.com', 'a b', 'a/b', 'a@b'],
     ...[
