@@ -181,6 +181,17 @@ test('folders of one layer do not import each other in circles', () => {
   assert.deepEqual(findCircles(readImports(`${gatewayFolder}**/*.ts`)), []);
 });
 
+test('only the daemon and the public entry know which store there is', () => {
+  const isAdapter = (each: Import): boolean => targetOf(each)?.startsWith(`${gatewayFolder}storage/sqlite/`) === true;
+  const knowing = readImports(`${gatewayFolder}**/*.ts`).filter(isAdapter);
+  const allowed = /^(?:storage\/sqlite|daemon)\/|^index\.ts$/;
+  assert.ok(knowing.length > 50, 'hardly any import was found, so the search must be broken');
+  assert.deepEqual(
+    knowing.filter(({ from }) => !allowed.test(from.slice(gatewayFolder.length))),
+    [],
+  );
+});
+
 test('no folder holds more than a reader can look over', () => {
   const isSource = (name: string): boolean => name.endsWith('.ts') && !/\.test(?:-kit)?\.ts$/.test(name);
   const counts = Map.groupBy(globSync('packages/*/src/**/*.ts', { cwd: root }).filter(isSource), (file) =>

@@ -16,7 +16,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { openSigner } from '@sallyport/log';
 import { ConfigError } from '../../call/fault.ts';
-import { Database } from '../../storage/sqlite/database.ts';
+import { copyDatabase } from '../../storage/sqlite/copy-database.ts';
 import type { Home } from '../home/home.ts';
 import { isAlive, readHolder } from '../home/lock.ts';
 import { version } from '../version.ts';
@@ -50,19 +50,13 @@ export async function backUpHome(home: Home, file: string): Promise<BackupNote> 
     const stage = join(draft, 'home');
     mkdirSync(join(stage, 'audit'), { recursive: true });
     copyIfPresent(home.checkpointFile, join(stage, 'audit', basename(home.checkpointFile)));
-    const copied = join(stage, basename(home.databaseFile));
-    const database = Database.openForReading(home.databaseFile);
-    try {
-      await database.copyTo(copied);
-    } finally {
-      database.close();
-    }
+    const records = await copyDatabase(home.databaseFile, join(stage, basename(home.databaseFile)));
     for (const name of readdirSync(dirname(home.appliedRulesFile))) {
       if (name.startsWith(basename(home.appliedRulesFile)))
         copyIfPresent(join(home.folder, 'audit', name), join(stage, 'audit', name));
     }
     const { name: origin } = openSigner(readFileSync(home.signingKeyFile, 'utf8').trim());
-    const note = { version, madeAtMs: Date.now(), origin, records: countRecords(copied) };
+    const note = { version, madeAtMs: Date.now(), origin, records };
     writeFileSync(join(stage, noteName), JSON.stringify(note));
     const folders = keptFolders.filter((name) => existsSync(join(home.folder, name)));
     const archive = join(draft, 'archive');
@@ -116,15 +110,6 @@ function readNote(folder: string, file: string): BackupNote {
     return JSON.parse(readFileSync(join(folder, noteName), 'utf8')) as BackupNote;
   } catch {
     throw new ConfigError(`${file} is not a backup of a gate.`);
-  }
-}
-
-function countRecords(databaseFile: string): number {
-  const database = Database.openForReading(databaseFile);
-  try {
-    return database.readNumber('SELECT count(*) FROM records');
-  } finally {
-    database.close();
   }
 }
 

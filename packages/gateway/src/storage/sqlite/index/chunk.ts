@@ -2,7 +2,7 @@
  * A chunk holds keys in rising order, each with its places: how many keys, where each begins, then the keys themselves. All
  * chunks have one size, so that a chunk that is written over another leaves nothing of it.
  */
-export const chunkBytes = 8000;
+const chunkBytes = 8000;
 /** Places of one run are counted from its first. */
 export const mostPlaces = 32_768;
 
