@@ -37,7 +37,7 @@ export async function ensureInstalled() {
 }
 
 /** Compares npm's own record of what it installed with the lock file, and the lock file with the manifests. */
-export function isInstalled(folder = root) {
+function isInstalled(folder = root) {
   const locked = readJson(join(folder, 'package-lock.json'))?.packages;
   const installed = readJson(join(folder, 'node_modules/.package-lock.json'))?.packages;
   if (!locked || !installed || !existsSync(join(folder, 'node_modules/.bin/node'))) return false;

@@ -127,7 +127,7 @@ export const optionalWord = (placeholder: string, details: Details = {}) =>
 export const words = (placeholder: string, details: Details = {}) =>
   spec<readonly string[]>({ placeholder, help: '', isList: true, ...details });
 
-export function parseCount(given: string): number {
+function parseCount(given: string): number {
   const number = Number(given);
   if (!/^\d+$/.test(given) || number > 0xffff_ffff) throw new InvalidArgumentError('It must be a whole number.');
   return number;

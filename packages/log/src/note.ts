@@ -65,7 +65,7 @@ export function readNote(note: string): ReadNote {
   };
 }
 
-export function readSignatureLine(line: string): NoteSignature {
+function readSignatureLine(line: string): NoteSignature {
   const [, name = '', encoded] = signatureLinePattern.exec(line) ?? [];
   const bytes = encoded === undefined ? undefined : decodeBase64(encoded);
   if (bytes === undefined || bytes.length <= keyIdBytes) {

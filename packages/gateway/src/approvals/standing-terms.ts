@@ -12,7 +12,7 @@ export interface StandingTerms {
 }
 
 export const mostMinutes = 8 * 60;
-export const mostMinutesHigh = 15;
+const mostMinutesHigh = 15;
 
 /** Why such an approval cannot be given for the call. Undefined: it can. */
 export function explainTerms(terms: StandingTerms, { risk }: Pick<ApprovalTask, 'risk'>): string | undefined {

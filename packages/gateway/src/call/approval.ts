@@ -118,8 +118,6 @@ export interface StandingApproval {
   readonly expiresAtMs: number;
   /** Absent: any number. */
   readonly usesLeft?: number;
-  /** Absent: in force. */
-  readonly revokedAtMs?: number;
 }
 
 /** What lets an admitted call run, consumed together with its intent. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hasCode } from '@sallyport/sandbox';
 import { hashBytes } from './content-hash.ts';
 
-export const keepPartialMs = 3_600_000;
+const keepPartialMs = 3_600_000;
 const mostPerSession = 4;
 
 /** A place for an upload of one session and one declared hash. Held by one writer at a time; `release` must be called. */

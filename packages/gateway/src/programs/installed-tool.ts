@@ -91,7 +91,7 @@ function defineUnknown(pin: ToolPin, origin: ToolOffer['origin'], description: s
 }
 
 /** Undefined: it can be called. */
-export function explainUnusable(tool: InstalledTool): Refusal | undefined {
+function explainUnusable(tool: InstalledTool): Refusal | undefined {
   const { id, definition, status, reason, offer, isAccepted } = tool;
   if (status === 'missing-binary') {
     return refuse('TOOL_MISSING', 'registry', `${definition.name} cannot run: ${reason}.`, {

@@ -35,7 +35,7 @@ export function writeForms(secret: string): SecretForm[] {
   const parts = secret.includes('\n') ? findRandomParts(secret) : [];
   for (const text of [secret, ...linesOf(secret)]) {
     // A line says too little about itself: what its secret is made of there, it is made of.
-    const isLineOfRandom = text !== secret && isWithin(secret.indexOf(text), text.length, parts);
+    const isLineOfRandom = text !== secret && isInParts(secret.indexOf(text), text.length, parts);
     // What is all words stands elsewhere too.
     if (text !== secret && !isLineOfRandom && findRandomParts(text).length === 0) continue;
     const written = plainForms(text).map((plain) => describePlain(plain, text, isLineOfRandom));
@@ -86,7 +86,7 @@ function describeEncoded(text: string, length: number, inBase64: boolean): Secre
 }
 
 /** Whether the parts cover most of what stands there. */
-function isWithin(start: number, length: number, parts: readonly Span[]): boolean {
+function isInParts(start: number, length: number, parts: readonly Span[]): boolean {
   const end = start + length;
   const covered = parts.reduce(
     (sum, part) => sum + Math.max(0, Math.min(part.end, end) - Math.max(part.start, start)),

@@ -3,7 +3,7 @@ import { cutText } from '../call/redacted.ts';
 import type { Redacted, RedactText } from '../call/redacted.ts';
 import { RotatingFile } from './rotating-file.ts';
 
-export const levels = ['debug', 'info', 'warn', 'error'] as const;
+const levels = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof levels)[number];
 
 const deepestCause = 5;

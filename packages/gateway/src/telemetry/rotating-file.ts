@@ -9,7 +9,7 @@ export interface Rotation {
   readonly kept: number;
 }
 
-export const usualRotation: Rotation = { maxBytes: 10 * 1024 * 1024, kept: 4 };
+const usualRotation: Rotation = { maxBytes: 10 * 1024 * 1024, kept: 4 };
 
 type Done = (error?: Error | null) => void;
 

@@ -24,7 +24,7 @@ export interface ServicePlan {
 export const userUnitFile = join(homedir(), '.config/systemd/user', `${serviceName}.service`);
 export const systemUnitFile = `/etc/systemd/system/${serviceName}.service`;
 export const launchFile = join(homedir(), 'Library/LaunchAgents', `${launchLabel}.plist`);
-export const apparmorFile = '/etc/apparmor.d/sallyport-bwrap';
+const apparmorFile = '/etc/apparmor.d/sallyport-bwrap';
 
 /** A service of this user. It goes on after they log out, where the machine lets it. */
 export function planUserService(service: ServiceProgram, { isRunning }: { readonly isRunning: boolean }): ServicePlan {

@@ -40,7 +40,7 @@ export function isPackageSpec(text: string): boolean {
   return packageName.test(name) && (version === undefined || /^[\w.^~<>=*|-]+$/.test(version));
 }
 
-export function splitSpec(text: string): { readonly name: string; readonly version?: string } {
+function splitSpec(text: string): { readonly name: string; readonly version?: string } {
   const at = text.indexOf('@', 1);
   return at < 0 ? { name: text } : { name: text.slice(0, at), version: text.slice(at + 1) };
 }

@@ -1,7 +1,7 @@
 import type { EntryFacts } from './entry.ts';
 
 /** What is counted: calls of agents by who made them and what decided them, and rules that decided calls of people. */
-export const activityKinds = ['agent', 'tool', 'rule', 'session', 'duration', 'own-rule'] as const;
+const activityKinds = ['agent', 'tool', 'rule', 'session', 'duration', 'own-rule'] as const;
 export type ActivityKind = (typeof activityKinds)[number];
 
 export const endings = ['succeeded', 'denied', 'asked', 'failed'] as const;
@@ -18,7 +18,7 @@ export interface Count {
 }
 
 /** Four buckets for each doubling: a duration is known to a fifth of itself. */
-export function bucketOf(durationMs: number): number {
+function bucketOf(durationMs: number): number {
   return Math.round(4 * Math.log2(Math.max(0, durationMs) + 1));
 }
 

@@ -24,7 +24,7 @@ export interface ProjectCommand<Name extends string = string> {
   readonly folder: string;
 }
 
-export const maxReportBytes = 16 * 1024 * 1024;
+const maxReportBytes = 16 * 1024 * 1024;
 
 /**
  * What a call would touch, from its arguments. The files of the project, which name the command, are looked at only in the

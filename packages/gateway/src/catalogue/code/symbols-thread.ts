@@ -8,7 +8,7 @@ import type * as TreeSitter from '@vscode/tree-sitter-wasm';
 import { collectSymbols } from './collect-symbols.ts';
 import type { CodeSymbol } from './collect-symbols.ts';
 
-export const grammars = ['typescript', 'tsx', 'javascript', 'python'] as const;
+const grammars = ['typescript', 'tsx', 'javascript', 'python'] as const;
 export type Grammar = (typeof grammars)[number];
 
 export interface SourceText {

@@ -64,7 +64,7 @@ function parseEntry(text: string): ReadonlyMap<string, string> {
  * The words of an Exec line. Words that stand for a file or an address go, whatever their kind; so nothing that a caller
  * names can come to the application.
  */
-export function splitCommand(exec: string): readonly string[] {
+function splitCommand(exec: string): readonly string[] {
   const unescaped = exec.replace(/\\\\/g, '\\').replace(/\\s/g, ' ');
   const words = [...unescaped.matchAll(/"((?:[^"\\]|\\.)*)"|([^\s"]+)/g)].map(([, quoted, plain]) =>
     quoted === undefined ? (plain ?? '') : quoted.replace(/\\(["`$\\])/g, '$1'),

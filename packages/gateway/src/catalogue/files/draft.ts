@@ -101,7 +101,7 @@ export function setTimes(
   futimesSync(fd, inSeconds(atimeUs), inSeconds(mtimeUs));
 }
 
-export function inSeconds(microseconds: number): number {
+function inSeconds(microseconds: number): number {
   return (microseconds + 0.5) / 1_000_000;
 }
 

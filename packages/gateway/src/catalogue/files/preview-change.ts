@@ -29,7 +29,7 @@ export function describeChange(given: string, change: Change): string {
   return diffLines(dumpBytes(before), dumpBytes(after), `${path} (bytes)`);
 }
 
-export function describeBytes(bytes: Buffer | undefined): string {
+function describeBytes(bytes: Buffer | undefined): string {
   return bytes === undefined ? 'no file' : `${spellCount(bytes.length, 'byte')}, SHA-256 ${hash('sha256', bytes)}`;
 }
 

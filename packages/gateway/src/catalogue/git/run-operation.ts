@@ -212,7 +212,7 @@ async function readFiles(args: GitArguments, context: ToolContext): Promise<GitA
 }
 
 /** What git says when it cannot even tell what an operation would touch is what the operation itself would say. */
-export async function answerFailures(run: () => Promise<PresentedOutput>): Promise<PresentedOutput> {
+async function answerFailures(run: () => Promise<PresentedOutput>): Promise<PresentedOutput> {
   try {
     return await run();
   } catch (error) {

@@ -8,7 +8,7 @@ import { compileRule } from './compile-rules.ts';
 import { readRule } from './read-rules.ts';
 import type { Rule } from './rule.ts';
 
-export const projectFileKeys = ['version', 'rules'] as const;
+const projectFileKeys = ['version', 'rules'] as const;
 
 /** What in a rule would let something through, or speak for the gate as a whole. */
 const widening = ['grants', 'rewrite', 'approval', 'approvers', 'accept_new', 'shadow'] as const;

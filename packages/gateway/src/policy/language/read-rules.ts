@@ -175,7 +175,7 @@ function readAcceptNew(node: YamlNode | undefined, effect: Rule['effect'] | unde
   return accepts;
 }
 
-export const waivers = ['waived', 'waived_below_high'] as const;
+const waivers = ['waived', 'waived_below_high'] as const;
 
 function readApproval(
   node: YamlNode | undefined,
@@ -257,7 +257,7 @@ function readExample(node: YamlNode, expected: Example['expected'], reader: Yaml
 }
 
 /** Optional properties are absent rather than undefined. */
-export function dropUndefined<T extends object>(parts: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+function dropUndefined<T extends object>(parts: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const present: { [key: string]: unknown } = {};
   for (const [key, value] of Object.entries(parts)) if (value !== undefined) present[key] = value;
   return present as never;

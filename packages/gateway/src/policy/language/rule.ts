@@ -65,7 +65,6 @@ export interface Rule extends ValuesOf<typeof circumstanceKeys> {
 }
 
 export const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
-export type Day = (typeof days)[number];
 
 /** Calls of the same session that came before. */
 export interface Following {

@@ -43,7 +43,7 @@ export function fillIn(template: string, pickNumber: PickNumber = randomInt): Ex
   return { text, secrets };
 }
 
-export function randomText(alphabet: string, length: number, pickNumber: PickNumber = randomInt): string {
+function randomText(alphabet: string, length: number, pickNumber: PickNumber = randomInt): string {
   // Begins with a letter and holds a digit, as a random text of this length nearly always does.
   const letters = alphabet.replace(/[^A-Za-z]/g, '') || alphabet;
   const digit = /\d/.exec(alphabet)?.[0] ?? '';

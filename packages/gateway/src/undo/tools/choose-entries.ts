@@ -61,7 +61,7 @@ function keyOf(entry: JournalEntry): string {
   return `${entry.sessionId} ${operationOf(entry) ?? ''}`;
 }
 
-export function filterOf({ call_id: callId, trace_id: traceId, session_id: sessionId }: Chosen): JournalFilter {
+function filterOf({ call_id: callId, trace_id: traceId, session_id: sessionId }: Chosen): JournalFilter {
   const filters = [
     ...(callId === undefined ? [] : [{ callId }]),
     ...(traceId === undefined ? [] : [{ traceId }]),

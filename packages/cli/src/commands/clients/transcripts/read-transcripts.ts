@@ -24,9 +24,7 @@ export function readTranscripts(
   return [...byId.values()].sort((one, other) => other.atMs - one.atMs).slice(0, mostUses);
 }
 
-/** Clients without one keep none that is known. */
-export const clientsWithTranscripts = ['claude-code', 'codex', 'gemini', 'opencode'] as const;
-
+/** Clients that are not here keep no transcripts that the gate can read. */
 const readers: Readonly<Record<string, (home: string, environment: Environment) => readonly ToldUse[]>> = {
   'claude-code': (home, { CLAUDE_CONFIG_DIR: folder }) =>
     readFiles(join(folder || join(home, '.claude'), 'projects'), /\.jsonl$/, readClaude),

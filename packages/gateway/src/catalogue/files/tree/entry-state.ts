@@ -12,7 +12,7 @@ import { EntryIdentities } from './identify-entries.ts';
 import { FolderWalk } from './walk-folder.ts';
 
 /** Larger files are not read to know them again. */
-export const maxHashedBytes = 64 * 1024 * 1024;
+const maxHashedBytes = 64 * 1024 * 1024;
 
 const modeBits = 0o7777;
 const wholeTree = { access: 'write', recursive: true, includeHidden: true } as const;

@@ -26,7 +26,7 @@ export interface Match {
 
 export const stops = ['end', 'max_results', 'time', 'size'] as const;
 
-export const maxFileBytes = 4 * 1024 * 1024;
+const maxFileBytes = 4 * 1024 * 1024;
 export const maxShownChars = 300;
 /** Longer lines are generated, not written; patterns look at their beginning only. */
 const maxLineChars = 64 * 1024;

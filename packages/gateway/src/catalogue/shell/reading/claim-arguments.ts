@@ -147,7 +147,7 @@ function isOption({ value }: ReadWord): boolean {
   return value !== undefined && value.startsWith('-') && value !== '-';
 }
 
-export function looksLikePath({ value, text }: ReadWord): boolean {
+function looksLikePath({ value, text }: ReadWord): boolean {
   const shown = value ?? text;
   return (
     !/^[a-z][a-z0-9+.-]*:\/\//i.test(shown) &&
