@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { hasHiddenText, hasHiddenTextOrLines, makeVisible, makeVisibleLine, spellHidden } from './visible-text.ts';
+import {
+  dropHiddenText,
+  hasHiddenText,
+  hasHiddenTextOrLines,
+  makeVisible,
+  makeVisibleLine,
+  spellHidden,
+} from './visible-text.ts';
 
 /** Each of these would not be seen, by what it does. */
 const unseen = {
@@ -26,6 +33,7 @@ for (const [kind, characters] of Object.entries(unseen)) {
       const shown = makeVisible(`a${character}b`);
       assert.match(shown, /^a\\(?:r|e|u\{?[0-9a-f]{4,6}\}?)b$/, code);
       assert.equal(hasHiddenTextOrLines(`a${character}b`), true, code);
+      if (!/[\n\r\t]/.test(character)) assert.equal(dropHiddenText(`a${character}b`), 'ab', code);
       const pieces = spellHidden(`a${character}b`);
       assert.deepEqual(
         pieces.map(({ isSpelled }) => isSpelled),

@@ -16,7 +16,9 @@ const everyUnseen = new RegExp(unseen, 'gv');
 const unseenRuns = new RegExp(String.raw`(${unseen})\1{7,}|${unseen}`, 'gv');
 /** Joiners between letters are how some scripts are written; line ends and tabs are part of a text. */
 const joiners = String.raw`(?<=[[\p{L}\p{M}]--\p{Script_Extensions=Latin}])[\u200c\u200d](?=[\p{L}--\p{Script_Extensions=Latin}])`;
-const anyHiding = new RegExp(String.raw`(?!${inEmoji}|${joiners})(?:[${hiding}--[\n\r\t]]|${piled})`, 'v');
+const hides = String.raw`(?!${inEmoji}|${joiners})(?:[${hiding}--[\n\r\t]]|${piled})`;
+const anyHiding = new RegExp(hides, 'v');
+const everyHiding = new RegExp(hides, 'gv');
 const plain = /^[\n\t\x20-\x7e]*$/;
 const lineEnds = /[\n\t]/g;
 
@@ -63,6 +65,11 @@ export function replaceUnseen(text: string, replace: (character: string) => stri
 /** Whether something in it hides from a reader. Unusual spaces alone do not count. */
 export function hasHiddenText(text: string): boolean {
   return !plain.test(text) && anyHiding.test(text);
+}
+
+/** Without what hides from a reader: for text that strangers wrote for people and an agent reads. */
+export function dropHiddenText(text: string): string {
+  return plain.test(text) ? text : text.replaceAll(everyHiding, '');
 }
 
 export function hasHiddenTextOrLines(text: string): boolean {

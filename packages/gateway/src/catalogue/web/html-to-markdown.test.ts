@@ -41,6 +41,12 @@ test('what nobody sees on the page is not in its text', async () => {
   ];
   for (const html of hidden) assert.equal(await markdownOf(`before ${html} after`), 'before after', html);
   assert.equal(await markdownOf('<p>a\u200bb\u{E0041}\u{E0042}c\u202ed</p>'), 'abcd');
+  // Variation selectors spell bytes, fillers and marks of direction are drawn as nothing.
+  assert.equal(await markdownOf('<p>a\ufe01\u{E0125}b\u200e\u200fc\u3164\u2800d\u180e</p>'), 'abcd');
+  assert.equal(
+    await markdownOf('<p>می\u200cخواهم \u{1f469}\u200d\u{1f4bb}</p>'),
+    'می\u200cخواهم \u{1f469}\u200d\u{1f4bb}',
+  );
 });
 
 test('the main part is taken where a page has one, and all of it where it has nothing else', async () => {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { dropHiddenText } from '@sallyport/contract';
 import { MarkdownWriter } from './markdown-writer.ts';
 
 export interface ReadablePage {
@@ -24,8 +25,6 @@ const inline: ReadonlySet<string> = new Set(['strong', 'b', 'em', 'i', 'code']);
 const empty: ReadonlySet<string> = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
 /** Seen by those who read the source, and not by those who look at the page. */
 const isHidingStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d]))/i;
-/** Characters that nobody sees, or that turn text around. */
-const hiddenCharacters = /[\u200B\u2060\uFEFF\u00AD\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}]/gu;
 
 const chunkLength = 64 * 1024;
 const longestLink = 2000;
@@ -266,5 +265,5 @@ function isHidden(attributes: Readonly<Record<string, string>>): boolean {
 }
 
 function clean(text: string): string {
-  return text.replaceAll(hiddenCharacters, '').replaceAll(/[\0-\x08\x0b-\x1f\x7f]/g, '');
+  return dropHiddenText(text).replaceAll('\r', '');
 }
