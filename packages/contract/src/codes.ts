@@ -35,29 +35,19 @@ interface CodeRow {
   readonly meaning: string;
 }
 
-const denied = (category: FailureCategory, connect: ConnectCode, meaning: string): CodeRow => ({
-  presentedAs: 'denied',
-  category,
-  connect,
-  retryable: false,
-  meaning,
-});
+const rowsOf =
+  (presentedAs: CodeRow['presentedAs'], retryable = false) =>
+  (category: FailureCategory, connect: ConnectCode, meaning: string): CodeRow => ({
+    presentedAs,
+    category,
+    connect,
+    retryable,
+    meaning,
+  });
 
-const error = (category: FailureCategory, connect: ConnectCode, meaning: string): CodeRow => ({
-  presentedAs: 'error',
-  category,
-  connect,
-  retryable: false,
-  meaning,
-});
-
-const transient = (category: FailureCategory, connect: ConnectCode, meaning: string): CodeRow => ({
-  presentedAs: 'error',
-  category,
-  connect,
-  retryable: true,
-  meaning,
-});
+const denied = rowsOf('denied');
+const error = rowsOf('error');
+const transient = rowsOf('error', true);
 
 export const codes = {
   // Before anything is known about the call
