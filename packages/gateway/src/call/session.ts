@@ -2,6 +2,8 @@ import type { Door } from './call.ts';
 
 export const modes = ['NORMAL', 'ALERT', 'DEGRADED', 'LOCKDOWN', 'RECOVERY'] as const;
 export type Mode = (typeof modes)[number];
+/** Where a tool that changes or reaches something can be used. */
+export const modesOutsideLockdown: readonly Mode[] = modes.filter((mode) => mode !== 'LOCKDOWN');
 
 /** Who calls in a session: a person with their own credential, or an agent that a person admitted. */
 export type Principal = 'operator' | 'agent';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { modes } from '../call/session.ts';
+import { modes, modesOutsideLockdown } from '../call/session.ts';
 import type { Session } from '../call/session.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
 
@@ -42,7 +42,7 @@ export function defineTool<Arguments, Output extends Json>(tool: CatalogueTool<A
       category: mutates ? 'system_write' : 'read_only',
       confirmation: mutates ? 'if_destructive' : 'never',
       scopes: [],
-      allowedModes: mutates ? modes.filter((mode) => mode !== 'LOCKDOWN') : modes,
+      allowedModes: mutates ? modesOutsideLockdown : modes,
       requiresApproval: false,
       requiresSandbox: false,
       audience: 'everyone',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
-import { modes } from '../call/session.ts';
+import { modesOutsideLockdown } from '../call/session.ts';
 import type { Mode } from '../call/session.ts';
 import { confirmations, risks } from '../call/tool.ts';
 import type { Confirmation, Risk, ToolDefinition } from '../call/tool.ts';
@@ -24,7 +24,6 @@ export type NamedDescription = ToolDescription & { readonly name: string; readon
 export const unknownSchemaCategory = 'schema_unknown';
 
 const defaultTimeoutMs = 5 * 60_000;
-const defaultModes = modes.filter((mode) => mode !== 'LOCKDOWN');
 
 /**
  * The definition of a tool from outside. What it says about itself can make it more dangerous than we assume, never
@@ -56,7 +55,8 @@ export function defineForeignTool(
     idempotent: assigned.idempotent ?? false,
     // Paths are hidden from it one by one, so that no rule about some of them needs to close the whole tool.
     scopes: [...new Set([...(requests.scopes ?? []), ...hosts])],
-    allowedModes: assigned.allowedModes ?? defaultModes.filter((mode) => requests.allowedModes?.includes(mode) ?? true),
+    allowedModes:
+      assigned.allowedModes ?? modesOutsideLockdown.filter((mode) => requests.allowedModes?.includes(mode) ?? true),
     requiresApproval: assigned.requiresApproval ?? requests.requiresApproval ?? false,
     requiresSandbox: true,
     timeoutMs: assigned.timeoutMs ?? Math.min(defaultTimeoutMs, requests.timeoutMs ?? defaultTimeoutMs),

@@ -6,7 +6,7 @@ import {
 } from '@sallyport/contract';
 import { mustBeSeen } from '../explain-hold.ts';
 import type { ApprovalTask } from '../../call/approval.ts';
-import { modes } from '../../call/session.ts';
+import { modesOutsideLockdown } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
@@ -33,7 +33,7 @@ interface DecideArguments extends OfTask {
 }
 
 /** For agents that the rules name as approvers: they see the calls that they may decide about, and no others. */
-const forAgents = { audience: 'everyone', allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN') } as const;
+const forAgents = { audience: 'everyone', allowedModes: modesOutsideLockdown } as const;
 /** Of those that name the agent; it may decide about nearly all of them. */
 const mostLookedAt = 1000;
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { modes } from '../../call/session.ts';
+import { modes, modesOutsideLockdown } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import type { AnyTool, Confirmation, Effect, Resources, Risk, ToolContext } from '../../call/tool.ts';
 import { checkSignal } from './check-signal.ts';
@@ -57,7 +57,7 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
       tags: ['files', about.mutates ? 'write' : 'read'],
       category: about.mutates ? 'system_write' : 'read_only',
       scopes: ['paths'],
-      allowedModes: about.mutates ? modes.filter((mode) => mode !== 'LOCKDOWN') : modes,
+      allowedModes: about.mutates ? modesOutsideLockdown : modes,
       requiresApproval,
       requiresSandbox: false,
       audience: 'everyone',

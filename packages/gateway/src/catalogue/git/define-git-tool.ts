@@ -2,7 +2,7 @@ import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { describeLimits } from '../../programs/run/describe-limits.ts';
 import { joinWords } from '../../policy/patterns/shell-words.ts';
-import { modes } from '../../call/session.ts';
+import { modes, modesOutsideLockdown } from '../../call/session.ts';
 import { changeContext } from '../../call/tool.ts';
 import type { AnyTool, PathClaim, ToolContext } from '../../call/tool.ts';
 import { parsePath } from '../../paths/parse-path.ts';
@@ -57,7 +57,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       confirmation: mutates ? 'if_destructive' : 'never',
       mutates,
       scopes: operation.remote === undefined ? ['paths'] : ['paths', 'network'],
-      allowedModes: mutates ? modes.filter((mode) => mode !== 'LOCKDOWN') : modes,
+      allowedModes: mutates ? modesOutsideLockdown : modes,
       requiresApproval: false,
       requiresSandbox: true,
       timeoutMs,

@@ -2,7 +2,7 @@ import { makeVisibleLine, spellBytes } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { ownText } from '../../call/redacted.ts';
 import { isRefusal } from '../../call/refusal.ts';
-import { modes } from '../../call/session.ts';
+import { modesOutsideLockdown } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
@@ -97,7 +97,7 @@ export function inferenceCall(parts: InferenceParts): AnyTool {
       confirmation: 'never',
       mutates: false,
       scopes: ['network'],
-      allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN'),
+      allowedModes: modesOutsideLockdown,
       requiresApproval: false,
       requiresSandbox: false,
       timeoutMs: 300_000,

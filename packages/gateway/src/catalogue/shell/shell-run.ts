@@ -8,7 +8,7 @@ import type { ProgramRunOptions } from '../../programs/run/run-program.ts';
 import { defaultProgramLimits, isWithin } from '@sallyport/sandbox';
 import type { Mount, Program } from '@sallyport/sandbox';
 import { refuse } from '../../call/refusal.ts';
-import { modes } from '../../call/session.ts';
+import { modesOutsideLockdown } from '../../call/session.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { parsePath } from '../../paths/parse-path.ts';
@@ -97,7 +97,7 @@ export const shellRun: AnyTool = {
     confirmation: 'always',
     mutates: true,
     scopes: ['paths', 'commands', 'network'],
-    allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN'),
+    allowedModes: modesOutsideLockdown,
     requiresApproval: true,
     requiresSandbox: true,
     timeoutMs: maxTimeoutMs,

@@ -1,6 +1,7 @@
-import type { Json, JsonObject } from '@sallyport/contract';
-import { modes } from '../../call/session.ts';
+import type { JsonObject } from '@sallyport/contract';
+import { modesOutsideLockdown } from '../../call/session.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { defineTool } from '../define-tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
 import {
   keepBytes,
@@ -12,7 +13,6 @@ import {
   receiveBody,
   summarizeAnswer,
 } from './present-answer.ts';
-import type { WebOutput } from './present-answer.ts';
 import { previewRequest } from './preview-request.ts';
 import { reach } from './reach.ts';
 import type { WebAsk } from './reach.ts';
@@ -29,6 +29,14 @@ interface HttpArguments {
   readonly max_characters: number;
   readonly max_bytes: number;
 }
+
+/** What all tools of the web have in common. */
+export const webTool = {
+  tags: ['web', 'untrusted'],
+  category: 'network',
+  scopes: ['network'],
+  allowedModes: modesOutsideLockdown,
+} as const;
 
 export const urlSchema: JsonObject = {
   type: 'string',
@@ -75,47 +83,34 @@ function httpTool(method: keyof typeof about, parts: WebParts): AnyTool {
   const mutates = method !== 'GET';
   const name = method.toLowerCase();
   const hasBody = method === 'POST' || method === 'PUT';
-  return {
-    definition: {
-      name: `http.${name}`,
-      aliases: [`http_${name}`],
-      version: '1.0.0',
-      description: about[method],
-      tags: ['web', 'untrusted', mutates ? 'write' : 'read'],
-      category: 'network',
-      inputSchema: objectSchema({
-        url: urlSchema,
-        headers: headersSchema,
-        ...(hasBody ? bodyProperties : {}),
-        ...(mutates ? {} : followProperties),
-        ...limitProperties,
-      }),
-      outputSchema: outputSchema({
-        headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Without cookies.' },
-        body: { type: 'string', description: 'The body, where it is text.' },
-      }),
-      risk: mutates ? 'high' : 'medium',
-      confirmation: mutates ? 'always' : 'never',
-      mutates,
-      scopes: ['network'],
-      allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN'),
-      requiresApproval: false,
-      requiresSandbox: false,
-      timeoutMs: mutates ? 30_000 : 15_000,
-      idempotent: !mutates,
-      audience: 'everyone',
-    },
-    claim: (args) => {
-      const { address } = requestOf(method, args);
-      return { paths: [], hosts: [address.authority] };
-    },
-    preview: async (args, context) => previewRequest(requestOf(method, args), context),
-    run: (args, context) => perform(requestOf(method, args), read(args), context, parts),
-    summarize: (_, output) => summarizeAnswer(output as WebOutput),
-  };
+  return defineTool({
+    ...webTool,
+    name: `http.${name}`,
+    aliases: [`http_${name}`],
+    description: about[method],
+    inputSchema: objectSchema({
+      url: urlSchema,
+      headers: headersSchema,
+      ...(hasBody ? bodyProperties : {}),
+      ...(mutates ? {} : followProperties),
+      ...limitProperties,
+    }),
+    outputSchema: outputSchema({
+      headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Without cookies.' },
+      body: { type: 'string', description: 'The body, where it is text.' },
+    }),
+    risk: mutates ? 'high' : 'medium',
+    confirmation: mutates ? 'always' : 'never',
+    mutates,
+    timeoutMs: mutates ? 30_000 : 15_000,
+    claim: (args: HttpArguments) => ({ paths: [], hosts: [requestOf(method, args).address.authority] }),
+    preview: (args, context) => previewRequest(requestOf(method, args), context),
+    run: (args, context) => perform(requestOf(method, args), args, context, parts),
+    summarize: (_, output) => summarizeAnswer(output),
+  });
 }
 
-async function perform(ask: WebAsk, args: HttpArguments, context: ToolContext, parts: WebParts): Promise<Json> {
+async function perform(ask: WebAsk, args: HttpArguments, context: ToolContext, parts: WebParts) {
   const reached = await reach(ask, context, parts.wayOut ?? {});
   const body = await receiveBody(reached, args.max_bytes, context, parts);
   return {
@@ -127,8 +122,8 @@ async function perform(ask: WebAsk, args: HttpArguments, context: ToolContext, p
   };
 }
 
-function requestOf(method: string, given: JsonObject): WebAsk {
-  const { url, headers, body = '', content_type: type, follow_redirects: follows = false } = read(given);
+function requestOf(method: string, args: HttpArguments): WebAsk {
+  const { url, headers, body = '', content_type: type, follow_redirects: follows = false } = args;
   return {
     method,
     address: parseWebAddress(url),
@@ -136,11 +131,6 @@ function requestOf(method: string, given: JsonObject): WebAsk {
     ...(method === 'POST' || method === 'PUT' ? { body: Buffer.from(body) } : {}),
     followsRedirects: follows,
     mutates: method !== 'GET',
-    argumentsFor: (address) => ({ ...given, url: address.url.href }),
+    argumentsFor: (address) => ({ ...args, url: address.url.href }),
   };
-}
-
-/** The gate passes only arguments that fit the input schema. */
-function read(args: JsonObject): HttpArguments {
-  return args as unknown as HttpArguments;
 }

@@ -1,10 +1,9 @@
-import type { JsonObject } from '@sallyport/contract';
-import { modes } from '../../call/session.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { defineTool } from '../define-tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
 import { isHtml } from './decode-text.ts';
 import { htmlToMarkdown } from './html-to-markdown.ts';
-import { urlSchema } from './http-tools.ts';
+import { urlSchema, webTool } from './http-tools.ts';
 import {
   keepBytes,
   limitProperties,
@@ -35,49 +34,36 @@ const longestMarkdown = 2 * 1024 * 1024;
 const wanted = 'text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5';
 
 export function webFetch(parts: WebParts): AnyTool {
-  return {
-    definition: {
-      name: 'web.fetch',
-      aliases: ['fetch_url'],
-      version: '1.0.0',
-      description:
-        'Read a web page or another document at an address. HTML becomes Markdown; other text is returned as it is; anything else is kept in the content store. What comes back was written by strangers.',
-      tags: ['web', 'untrusted', 'read'],
-      category: 'network',
-      inputSchema: objectSchema({
-        url: urlSchema,
-        format: {
-          enum: ['markdown', 'raw'],
-          default: 'markdown',
-          description: 'markdown turns HTML into text to read; raw returns the source of the page.',
-        },
-        ...limitProperties,
-      }),
-      outputSchema: outputSchema({
-        title: { type: 'string', description: 'The title of an HTML page.' },
-        text: { type: 'string', description: 'The text. Absent: the document is no text; content_hash names it.' },
-      }),
-      risk: 'medium',
-      confirmation: 'never',
-      mutates: false,
-      scopes: ['network'],
-      allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN'),
-      requiresApproval: false,
-      requiresSandbox: false,
-      timeoutMs: 20_000,
-      idempotent: true,
-      audience: 'everyone',
-    },
-    claim: (args) => ({ paths: [], hosts: [requestOf(args).address.authority] }),
-    preview: async (args, context) => previewRequest(requestOf(args), context),
+  return defineTool({
+    ...webTool,
+    name: 'web.fetch',
+    aliases: ['fetch_url'],
+    description:
+      'Read a web page or another document at an address. HTML becomes Markdown; other text is returned as it is; anything else is kept in the content store. What comes back was written by strangers.',
+    inputSchema: objectSchema({
+      url: urlSchema,
+      format: {
+        enum: ['markdown', 'raw'],
+        default: 'markdown',
+        description: 'markdown turns HTML into text to read; raw returns the source of the page.',
+      },
+      ...limitProperties,
+    }),
+    outputSchema: outputSchema({
+      title: { type: 'string', description: 'The title of an HTML page.' },
+      text: { type: 'string', description: 'The text. Absent: the document is not text; content_hash names it.' },
+    }),
+    risk: 'medium',
+    timeoutMs: 20_000,
+    claim: (args: FetchArguments) => ({ paths: [], hosts: [requestOf(args).address.authority] }),
+    preview: (args, context) => previewRequest(requestOf(args), context),
     run: (args, context) => fetchPage(args, context, parts),
-    summarize: (_, output) => summarizeAnswer(output as WebOutput),
-  };
+    summarize: (_, output) => summarizeAnswer(output),
+  });
 }
 
-async function fetchPage(given: JsonObject, context: ToolContext, parts: WebParts): Promise<WebOutput> {
-  const args = read(given);
-  const reached = await reach(requestOf(given), context, parts.wayOut ?? {});
+async function fetchPage(args: FetchArguments, context: ToolContext, parts: WebParts): Promise<WebOutput> {
+  const reached = await reach(requestOf(args), context, parts.wayOut ?? {});
   const body = await receiveBody(reached, args.max_bytes, context, parts);
   const common = presentAnswer(reached, body, parts);
   if (body.text === undefined)
@@ -100,18 +86,13 @@ async function fetchPage(given: JsonObject, context: ToolContext, parts: WebPart
   };
 }
 
-function requestOf(given: JsonObject): WebAsk {
+function requestOf(args: FetchArguments): WebAsk {
   return {
     method: 'GET',
-    address: parseWebAddress(read(given).url),
+    address: parseWebAddress(args.url),
     headers: requestHeaders({}, { accept: wanted }),
     followsRedirects: true,
     mutates: false,
-    argumentsFor: (address) => ({ ...given, url: address.url.href }),
+    argumentsFor: (address) => ({ ...args, url: address.url.href }),
   };
-}
-
-/** The gate passes only arguments that fit the input schema. */
-function read(args: JsonObject): FetchArguments {
-  return args as unknown as FetchArguments;
 }

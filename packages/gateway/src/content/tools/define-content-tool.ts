@@ -3,7 +3,7 @@ import { contentHashPattern } from '../content-hash.ts';
 import { noSuchContent } from '../content-failures.ts';
 import type { ContentStore } from '../content-store.ts';
 import type { DownloadStream, Transfers, UploadStream } from '../transfers.ts';
-import { modes } from '../../call/session.ts';
+import { modes, modesOutsideLockdown } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Violation } from '../../call/refusal.ts';
@@ -42,7 +42,7 @@ export function defineContentTool<Arguments, const Given extends Answers>(
     audience: 'everyone',
     tags: [name.split('.')[0] ?? '', mutates ? 'write' : 'read'],
     category: mutates ? 'system_write' : 'read_only',
-    allowedModes: mutates ? modes.filter((mode) => mode !== 'LOCKDOWN') : modes,
+    allowedModes: mutates ? modesOutsideLockdown : modes,
     ...tool,
     claim: (args) => {
       const violations = check?.(args) ?? [];
