@@ -115,7 +115,7 @@ test('trace shows a run by its trace, by one of its calls and by its session, st
   assert.match(byTrace, /^3 calls by ada, from /);
   assert.match(byTrace, /\n\d\d:\d\d:\d\d {2}notes\.pair +ok/);
   assert.match(byTrace, /\n {2}\d\d:\d\d:\d\d {2}first: files\.write +ok/);
-  assert.match(byTrace, /changed \S*pair\/two\.txt; can be undone/);
+  assert.match(byTrace, /changed \S*pair\/two\.txt; can be\s+undone/);
   assert.ok(byTrace.split('\n').every((line) => line.length <= 80));
   const byCall = runSallyport(daemon.place, ['trace', ran.callId]);
   assert.match(byCall.stdout, /\*notes\.pair/);
