@@ -3,7 +3,7 @@ import { operationOf } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { changeContext, ToolRefused } from '../../call/tool.ts';
-import type { AnyTool, PathJudge, ToolContext } from '../../call/tool.ts';
+import type { AnyTool, PathClaim, PathJudge, ToolContext } from '../../call/tool.ts';
 import { defineFileTool, largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { idOf } from '../../registry/define-operator-tool.ts';
 import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
@@ -19,7 +19,7 @@ interface UndoArguments {
 
 export type Journal = Pick<JournalRepository, 'readJournal'>;
 
-export const undoneSchema = objectSchema({
+const undoneSchema = objectSchema({
   undone: {
     type: 'array',
     description: 'The paths that went back to what was there before.',
@@ -35,17 +35,11 @@ export const undoneSchema = objectSchema({
   },
 });
 
-export function summarizeUndone({ undone, unchanged }: ReturnType<typeof listUndone>): string {
-  return `${spellCount(undone.length, 'path')} put back, ${unchanged.length} as before already`;
-}
+type FindEntries<Arguments> = (args: Arguments, session: Session) => Promise<readonly JournalEntry[]>;
 
-/** Undo for agents: changes of their own session, under the rules of writing. */
-export function filesUndo(journal: Journal): AnyTool {
-  const tool = defineFileTool({
-    name: 'files.undo',
-    aliases: ['undo'],
-    description:
-      'Take back what an earlier call of this session changed in files and folders: content, mode and times. With trace_id the calls of a whole run, the newest first. Fails without changing anything if something else has changed one of the files since. An undo can be undone like any other call.',
+/** What both tools for agents do with the entries that they find. */
+export function undoFound<Arguments>(find: FindEntries<Arguments>, contextsFor: (context: ToolContext) => ContextFor) {
+  return {
     risk: 'high',
     confirmation: 'always',
     mutates: true,
@@ -53,6 +47,35 @@ export function filesUndo(journal: Journal): AnyTool {
     idempotent: true,
     timeoutMs: largeTransferMs,
     pathArguments: [],
+    outputSchema: undoneSchema,
+    examples: [{ call_id: '01a1ea24-5307-7403-832d-93467446d59a' }],
+    preview: async (args: Arguments, context: ToolContext) => {
+      const contextFor = contextsFor(context);
+      const plan = await planUndo(await find(args, context.session), context.trashFolder, contextFor);
+      // Nobody is asked about what would be refused.
+      checkPossible(plan, context);
+      const detail = describePlan(plan, contextFor);
+      return { summary: summarizePlan(plan), detail, undoable: true, basis: basisOf(plan) };
+    },
+    run: async (args: Arguments, context: ToolContext) => {
+      const entries = await find(args, context.session);
+      const contextFor = contextsFor(context);
+      return listUndone(await undoEntries(entries, context, contextFor), contextFor);
+    },
+    summarize: (_: Arguments, { undone, unchanged }: ReturnType<typeof listUndone>) =>
+      `${spellCount(undone.length, 'path')} put back, ${unchanged.length} as before already`,
+  } as const;
+}
+
+/** Undo for agents: changes of their own session, under the rules of writing. */
+export function filesUndo(journal: Journal): AnyTool {
+  const find = (args: UndoArguments, session: Session) => fileEntries(journal, args, session);
+  const tool = defineFileTool({
+    ...undoFound(find, ownContext),
+    name: 'files.undo',
+    aliases: ['undo'],
+    description:
+      'Take back what an earlier call of this session changed in files and folders: content, mode and times. With trace_id the calls of a whole run, the newest first. Fails without changing anything if something else has changed one of the files since. An undo can be undone like any other call.',
     inputSchema: objectSchema(
       {
         call_id: idOf('The call to undo, as call_id of its answer says.'),
@@ -60,36 +83,21 @@ export function filesUndo(journal: Journal): AnyTool {
       },
       { optional: ['call_id', 'trace_id'] },
     ),
-    outputSchema: undoneSchema,
     undo: 'The gate keeps what was there before.',
-    examples: [{ call_id: '01a1ea24-5307-7403-832d-93467446d59a' }],
     subject: () => 'A file of the undo',
     claim: (args: UndoArguments) => {
       filterOf(args);
       return { paths: [] };
     },
-    preview: async (args, context) => {
-      const contextFor = ownContext(context);
-      const plan = await planUndo(await fileEntries(journal, args, context.session), context.trashFolder, contextFor);
-      // Nobody is asked about what would be refused.
-      checkPossible(plan, context);
-      const undoable = true;
-      return { summary: summarizePlan(plan), detail: describePlan(plan, contextFor), undoable, basis: basisOf(plan) };
-    },
-    run: async (args, context) => {
-      const entries = await fileEntries(journal, args, context.session);
-      const contextFor = ownContext(context);
-      return listUndone(await undoEntries(entries, context, contextFor), contextFor);
-    },
-    summarize: (_, output) => summarizeUndone(output),
   });
   return {
     ...tool,
-    lookUpClaim: async (args, session) => {
-      const entries = await fileEntries(journal, args, session);
-      return { paths: [...new Set(entries.map(({ path }) => path))].map((path) => ({ path, access: 'write' })) };
-    },
+    lookUpClaim: async (args, session) => ({ paths: claimPaths(await find(args, session)) }),
   };
+}
+
+export function claimPaths(entries: readonly JournalEntry[]): readonly PathClaim[] {
+  return [...new Set(entries.map(({ path }) => path))].map((path) => ({ path, access: 'write' }));
 }
 
 /** Paths as the session that changed them names them. */

@@ -3,15 +3,12 @@ import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { changeContext, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
-import { defineFileTool, largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
+import { defineFileTool, objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { idOf } from '../../registry/define-operator-tool.ts';
 import type { JournalEntry } from '../../storage/stores.ts';
-import { describePlan, summarizePlan } from './describe-undo.ts';
-import { listUndone, ownContext, ownEntries, summarizeUndone, undoneSchema } from './files-undo.ts';
+import { claimPaths, ownContext, ownEntries, undoFound } from './files-undo.ts';
 import type { Journal } from './files-undo.ts';
-import { planUndo } from './plan-undo.ts';
 import type { ContextFor } from './plan-undo.ts';
-import { basisOf, checkPossible, undoEntries } from './undo-entries.ts';
 
 interface UndoArguments {
   readonly call_id: string;
@@ -19,46 +16,25 @@ interface UndoArguments {
 
 /** Undo of git for agents: calls of their own session. Rules speak of it as of the operation that it takes back. */
 export function gitUndo(journal: Journal): AnyTool {
+  const find = (args: UndoArguments, session: Session) => gitEntries(journal, args, session);
   const tool = defineFileTool({
+    ...undoFound(find, contextsFor),
     name: 'git.undo',
     aliases: ['git_undo'],
     description:
       'Take back what an earlier git call of this session changed: HEAD, branches, tags, stashes, what is staged, and the files that git changed. Fails without changing anything if something else has changed one of them since. What was pushed stays at the remote. An undo can be undone like any other call.',
-    risk: 'high',
-    confirmation: 'always',
-    mutates: true,
-    idempotent: true,
-    timeoutMs: largeTransferMs,
-    pathArguments: [],
     inputSchema: objectSchema({ call_id: idOf('The git call to undo, as call_id of its answer says.') }),
-    outputSchema: undoneSchema,
-    examples: [{ call_id: '01a1ea24-5307-7403-832d-93467446d59a' }],
     undo: 'The gate keeps what the repository and the files were before.',
     subject: ({ call_id: id }: UndoArguments) => `A file of call ${id}`,
     claim: () => ({ paths: [] }),
-    preview: async (args, context) => {
-      const contextFor = contextsFor(context);
-      const plan = await planUndo(await gitEntries(journal, args, context.session), context.trashFolder, contextFor);
-      // Nobody is asked about what would be refused.
-      checkPossible(plan, context);
-      const detail = describePlan(plan, contextFor);
-      return { summary: summarizePlan(plan), detail, undoable: true, basis: basisOf(plan) };
-    },
-    run: async (args, context) => {
-      const entries = await gitEntries(journal, args, context.session);
-      const contextFor = contextsFor(context);
-      return listUndone(await undoEntries(entries, context, contextFor), contextFor);
-    },
-    summarize: (_, output) => summarizeUndone(output),
   });
   return {
     ...tool,
     definition: { ...tool.definition, tags: ['git', 'write'], requiresSandbox: true },
     lookUpClaim: async (args, session) => {
-      const entries = await gitEntries(journal, args as unknown as UndoArguments, session);
+      const entries = await find(args as unknown as UndoArguments, session);
       const gitOperation = entries.map(operationOf).find((each) => each !== undefined) ?? '';
-      const paths = [...new Set(entries.map(({ path }) => path))];
-      return { paths: paths.map((path) => ({ path, access: 'write' })), gitOperation };
+      return { paths: claimPaths(entries), gitOperation };
     },
   };
 }
