@@ -1,4 +1,3 @@
-import type { JsonObject } from '@sallyport/contract';
 import { join } from 'node:path';
 import { writeSdkRuntime } from '../../programs/run/sdk-runtime.ts';
 import type { ProgramRunner } from '@sallyport/sandbox';
@@ -13,6 +12,7 @@ import type { OpenedTools } from '../../programs/tools/open-installed-tools.ts';
 import { prepareToolsFolder } from '../home/home.ts';
 import type { Home } from '../home/home.ts';
 import { findOpenFolder, makeOpenFolder } from '../home/open-folder.ts';
+import { recordToolEvents } from './record-tool-events.ts';
 
 export interface ToolFolderParts {
   readonly home: Home;
@@ -41,15 +41,8 @@ export async function openTools({
   log,
 }: ToolFolderParts): Promise<OpenedTools> {
   const open = findOpenFolder(home.folder);
-  const record = (payload: JsonObject): void => {
-    const entry = {
-      kind: 'event',
-      result: 'none',
-      timeMs: Date.now(),
-      payload: redactor.redactEvent(payload),
-    } as const;
-    store.append(entry).catch((error: unknown) => log.error('tool_event_unrecorded', { error }));
-  };
+  const onError = (error: unknown): void => log.error('tool_event_unrecorded', { error });
+  const { record, recordEvent } = recordToolEvents({ store, redactor, onError });
   prepareToolsFolder(folder);
   makeOpenFolder(open);
   makeOpenFolder(join(open, 'tools'));
@@ -63,8 +56,7 @@ export async function openTools({
     sdk: writeSdkRuntime(makeOpenFolder(join(open, 'sdk'))),
     pins: store,
     acceptsNew: (name, origin) => currentRules().acceptsNew(name, origin),
-    recordEvent: ({ event, name, version, fileSha256, by }) =>
-      record({ event, tool: name, version, file_sha256: fileSha256, ...(by === undefined ? {} : { by }) }),
+    recordEvent,
     recordSchemaRun: ({ file, sha256, answer, reason }) =>
       record({
         event: 'tool_schema_read',

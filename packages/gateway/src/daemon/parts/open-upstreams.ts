@@ -1,4 +1,3 @@
-import type { JsonObject } from '@sallyport/contract';
 import { join } from 'node:path';
 import { protectPaths } from '../../policy/judge/protected-paths.ts';
 import type { GateFolders } from '../../policy/judge/protected-paths.ts';
@@ -19,6 +18,7 @@ import type { Leavings } from './open-leavings.ts';
 import { networkRecorder } from './record-network.ts';
 import { requestRecorder } from './record-requests.ts';
 import { version } from '../version.ts';
+import { recordToolEvents } from './record-tool-events.ts';
 
 export interface UpstreamFolderParts {
   readonly folders: GateFolders;
@@ -37,15 +37,8 @@ export interface UpstreamFolderParts {
 /** The upstream servers of this home. The log records what they ask for and what happens to their tools. */
 export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
   const { folders, store, registry, programs, secrets, learn, currentRules, redactor, log } = parts;
-  const record = (payload: JsonObject): void => {
-    const entry = {
-      kind: 'event',
-      result: 'none',
-      timeMs: Date.now(),
-      payload: redactor.redactEvent(payload),
-    } as const;
-    store.append(entry).catch((error: unknown) => log.error('upstream_event_unrecorded', { error }));
-  };
+  const onError = (error: unknown): void => log.error('upstream_event_unrecorded', { error });
+  const { record, recordEvent } = recordToolEvents({ store, redactor, onError });
   const open = makeOpenFolder(findOpenFolder(folders.home));
   return openFolder({
     registry,
@@ -66,8 +59,7 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
       if (value === undefined) throw new ToolFailure('EXECUTION_ERROR', `The secret ${name} is not set.`);
       return value;
     },
-    recordEvent: ({ event, name, version: toolVersion, fileSha256, by }) =>
-      record({ event, tool: name, version: toolVersion, file_sha256: fileSha256, ...(by === undefined ? {} : { by }) }),
+    recordEvent,
     onRequest: requestRecorder(record, redactor.redactText),
     judgeRequest: (tool, args, resources) =>
       currentRules().judge({
