@@ -4,12 +4,12 @@ import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { openFolder } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
-import { defineTool, looksAt } from '../define-tool.ts';
+import { defineTool } from '../define-tool.ts';
 import { compileExpression, compileGlob, compileLiteral } from '../files/compile-pattern.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { identifyFolder } from '../files/tree/identify-entries.ts';
-import { judgeFirst } from '../files/tree/judge-first.ts';
+import { looksInto } from '../files/tree/judge-first.ts';
 import { maxShownChars, TreeSearch } from '../files/tree/search-tree.ts';
 import { hasRipgrep, searchWithRipgrep } from './search-with-ripgrep.ts';
 import type { CodeQuery, FoundCode } from './search-with-ripgrep.ts';
@@ -93,14 +93,7 @@ export function codeSearch(findRipgrep: () => boolean = hasRipgrep): AnyTool {
       compile(args);
       return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }] };
     },
-    preview: async (args, context) => {
-      let basis = 'none';
-      await judgeFirst(() => {
-        using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
-        basis = identifyFolder(folder);
-      });
-      return { ...looksAt(`Search ${args.path} for ${JSON.stringify(args.query)}`), basis };
-    },
+    preview: (args, context) => looksInto(args.path, `Search ${args.path} for ${JSON.stringify(args.query)}`, context),
     run: async (args, context) => {
       try {
         return await search(args, context, findRipgrep());

@@ -5,7 +5,7 @@ import { parsePath } from '../../paths/parse-path.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { identifyFolder } from './tree/identify-entries.ts';
-import { judgeFirst } from './tree/judge-first.ts';
+import { looksInto } from './tree/judge-first.ts';
 import { kindOf } from './tree/read-entries.ts';
 import type { EntryKind } from './tree/read-entries.ts';
 import { FolderWalk } from './tree/walk-folder.ts';
@@ -77,14 +77,7 @@ export const filesList = defineFileTool({
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
   }),
-  preview: async (args, context) => {
-    let basis = 'none';
-    await judgeFirst(() => {
-      using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
-      basis = identifyFolder(folder);
-    });
-    return { summary: `List ${args.path}`, detail: '', undoable: false, basis };
-  },
+  preview: (args, context) => looksInto(args.path, `List ${args.path}`, context),
   run: async (args, context) => {
     using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
     checkShown(identifyFolder(folder), args.path, context);

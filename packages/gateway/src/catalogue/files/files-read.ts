@@ -105,10 +105,9 @@ export const filesRead = defineFileTool({
   }),
   timeoutMsFor: (args) => (args.store_above_bytes === undefined ? timeoutMs : largeTransferMs),
   preview: async (args, context) => {
-    let basis = 'none';
-    await judgeFirst(() => {
+    const basis = await judgeFirst(() => {
       using file = openAllowed(args, context);
-      basis = identifyRead(file);
+      return identifyRead(file);
     });
     return { summary: `Read ${args.path}`, detail: '', undoable: false, basis };
   },

@@ -5,7 +5,7 @@ import { compileExpression, compileGlob, compileLiteral } from './compile-patter
 import { checkShown } from '../../call/check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { identifyFolder } from './tree/identify-entries.ts';
-import { judgeFirst } from './tree/judge-first.ts';
+import { looksInto } from './tree/judge-first.ts';
 import { maxShownChars, stops, TreeSearch } from './tree/search-tree.ts';
 import type { Query } from './tree/search-tree.ts';
 
@@ -93,14 +93,7 @@ export const filesSearch = defineFileTool({
     compileQuery(args);
     return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }] };
   },
-  preview: async (args, context) => {
-    let basis = 'none';
-    await judgeFirst(() => {
-      using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
-      basis = identifyFolder(folder);
-    });
-    return { summary: `Search ${args.path}`, detail: '', undoable: false, basis };
-  },
+  preview: (args, context) => looksInto(args.path, `Search ${args.path}`, context),
   run: async (args, context) => {
     const search = new TreeSearch(compileQuery(args), context);
     using folder = openFolder(parsePath(args.path, context.workingDirectory), context);

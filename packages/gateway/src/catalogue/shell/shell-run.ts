@@ -120,7 +120,7 @@ export const shellRun: AnyTool = {
     const environment = Object.entries(given.env).map(([name, value]) => `${name}=${value}`);
     shellEnvironment(given.env, context);
     await judgeFirst(async () => {
-      if (isolation !== 'none') chooseFolder(given, cwd, (await viewFor(context)).mounts);
+      return isolation === 'none' ? '' : chooseFolder(given, cwd, (await viewFor(context)).mounts);
     });
     const lines = [
       ...commands.map((command) => `runs: ${command}`),
