@@ -1,5 +1,10 @@
 #!/usr/bin/env node
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+
+/** The page is made from the code of this package and comes with it. */
+const builtPage = join(import.meta.dirname, '../verify-receipt.html');
 
 const usage = `Usage: sallyport-log verify FILE [--key KEY] [--witness KEY] [--checkpoint FILE] [--json]
        sallyport-log page FILE
@@ -50,7 +55,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
   if (file === undefined || more.length > 0) throw new Error(usage);
   if (command === 'page') {
-    (await import('./commands/write-page.ts')).writePage(file);
+    copyFileSync(builtPage, file);
+    process.stdout.write(`${file} checks receipts in a browser: open it and drop a receipt on it.\n`);
     return 0;
   }
   if (command === 'witness') {

@@ -6,7 +6,6 @@ import type { NoAnswer } from './ask-for-description.ts';
 import type { Answer, DescriptionCache } from './description-cache.ts';
 import { findToolFiles, UnfitFile } from './find-tool-files.ts';
 import type { SkippedFile, ToolFile } from './find-tool-files.ts';
-import { mapInParallel } from '../registry/map-in-parallel.ts';
 import { DescriptionError } from '../registry/description-fields.ts';
 import { describeNothing, parseToolDescription } from '../registry/tool-description.ts';
 import type { ToolDescription } from '../registry/tool-description.ts';
@@ -187,4 +186,20 @@ function describe({ file, named }: ToolFile, stored: StoredProgram, answer: Answ
     if (!(error instanceof DescriptionError || error instanceof ForeignSchemaError)) throw error;
     return inTrouble('schema-unknown', `what --schema printed is not acceptable: ${error.message}`);
   }
+}
+
+/** Like `Promise.all` over a map, with at most `limit` of them at work. Results keep the order of the items. */
+async function mapInParallel<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = items.entries();
+  const takeTurns = async (): Promise<void> => {
+    // All share one iterator: who is free takes the next.
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, takeTurns));
+  return results;
 }

@@ -5,7 +5,9 @@ import type { Effect } from '../../call/tool.ts';
 import { findChange } from './changed-part.ts';
 import type { Change } from './changed-part.ts';
 import { diffLines } from '../../text/diff-lines.ts';
-import { dumpBytes } from './dump-bytes.ts';
+
+/** In a line of hexadecimal digits. */
+const bytesPerLine = 32;
 
 /** The effect of giving a file new content: every line that changes, however large the file. */
 export function previewChange(given: string, before: Buffer | undefined, after: Buffer): Effect {
@@ -35,4 +37,15 @@ function describeBytes(bytes: Buffer | undefined): string {
 
 function isText({ before, after }: Change): boolean {
   return isUtf8(before) && isUtf8(after);
+}
+
+/** Bytes as lines of hexadecimal digits, with the characters among them that everybody can read. */
+function dumpBytes(bytes: Buffer): string {
+  let lines = '';
+  for (let at = 0; at < bytes.length; at += bytesPerLine) {
+    const piece = bytes.subarray(at, at + bytesPerLine);
+    const readable = piece.toString('latin1').replaceAll(/[^ -~]/g, '.');
+    lines += `${at.toString(16).padStart(8, '0')}  ${piece.toString('hex').padEnd(2 * bytesPerLine)}  ${readable}\n`;
+  }
+  return lines;
 }
