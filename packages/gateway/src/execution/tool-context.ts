@@ -1,13 +1,9 @@
-import { judgeLeavings } from '../policy/judge/leavings.ts';
-import { coversPath } from '../policy/judge/lease.ts';
 import type * as facts from '../call/call.ts';
 import type { Change } from '../call/journal.ts';
 import type { NetworkLog, ProgramRunner } from '@sallyport/sandbox';
 import { ownText } from '../call/redacted.ts';
 import type { Redacted, RedactText } from '../call/redacted.ts';
-import { refuse } from '../call/refusal.ts';
-import type { SecretGrant, SecretUse } from '../call/secret-grant.ts';
-import type { Lease, Session } from '../call/session.ts';
+import type { Session } from '../call/session.ts';
 import type { LeavingsJudge, SweepBook } from '../call/sweep.ts';
 import type {
   Asking,
@@ -19,11 +15,14 @@ import type {
   ToolUsage,
 } from '../call/tool.ts';
 import { noGrants } from '../call/verdict.ts';
-import type { Grants, Question } from '../call/verdict.ts';
+import type { Grants } from '../call/verdict.ts';
 import type { Workspace } from '../call/workspace.ts';
 import type { JournalRepository, NewJournalEntries } from '../storage/stores.ts';
 import type { CallNetwork, CallNetworks } from './call-networks.ts';
-import { judgeHosts } from './judge-hosts.ts';
+import { addUsage } from './add-usage.ts';
+import type { HostJudgeParts } from './judge-hosts.ts';
+import { openAsking, openHosts, openLeavings, openPaths, openWriting } from './open-judges.ts';
+import type { JudgedCall } from './open-judges.ts';
 import { vouchFor } from '../programs/leavings/made-file.ts';
 import { narrowGrants } from '../programs/run/narrow-grants.ts';
 
@@ -41,22 +40,8 @@ export interface ObservedContext {
   readonly pending: Promise<unknown> | undefined;
 }
 
-/** Far above anything real, and sums of it still fit into a column. */
-const largestMeasure = 2 ** 50;
-
 /** What a context is made from. */
-export type ContextFacts = facts.Begun &
-  facts.Chained &
-  facts.Decoded &
-  facts.Opened &
-  facts.Resolved &
-  facts.ArgumentsChecked &
-  facts.Leased &
-  facts.Permitted &
-  facts.ModeRead &
-  facts.Judged &
-  // Not while an effect is only worked out.
-  facts.Consented;
+export type ContextFacts = JudgedCall & facts.Chained & facts.Decoded;
 
 /** `timed`: where the signal comes from that ends the tool. */
 export type ToolContextFactory = (call: ContextFacts, timed: { readonly signal: AbortSignal }) => ObservedContext;
@@ -75,9 +60,7 @@ export interface ToolContextParts {
   /** How a call names itself to whom it asks for something. Undefined: nobody follows the trace. */
   readonly traceparentOf: (call: Pick<ContextFacts, 'traceId' | 'callerSpan' | 'callId'>) => string | undefined;
   readonly content: (session: Session, signal: AbortSignal) => ContentAccess;
-  readonly secrets: {
-    readonly secretsFor: (grants: readonly SecretGrant[], use: SecretUse) => ReadonlyMap<string, string>;
-  };
+  readonly secrets: HostJudgeParts['secrets'];
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
@@ -166,7 +149,7 @@ class CallContext implements ToolContext {
 
   get paths(): PathJudge {
     const { call, seen } = this;
-    return (seen.paths ??= narrowPaths(call.rules.judgePaths(askAbout(call)), call.lease));
+    return (seen.paths ??= openPaths(call));
   }
 
   get hosts(): HostJudge {
@@ -245,7 +228,7 @@ class CallContext implements ToolContext {
 
   get writing(): PathJudge {
     const { call, seen, parts } = this;
-    return (seen.writing ??= narrowPaths(openWriting(call, parts.writeTool, isConsented(call)), call.lease));
+    return (seen.writing ??= openWriting(call, parts.writeTool));
   }
 
   get noteEffect(): ToolContext['noteEffect'] {
@@ -294,61 +277,6 @@ const limitsWatched = ownText(
   'CPU time, memory and processes of programs are watched on this machine, not enforced. Time, output, open files and file sizes are.',
 );
 
-/** Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all. */
-function isConsented({ verdict }: ContextFacts): boolean {
-  return verdict.effect === 'require_approval';
-}
-
-/** What the rules are asked about each path that the tool opens. */
-function askAbout(call: ContextFacts): Parameters<ContextFacts['rules']['judgePaths']>[0] {
-  const { consent } = call;
-  return {
-    ...questionAbout(call),
-    consented: isConsented(call),
-    agreedAgent: consent?.how === 'approved-by-agent' ? consent.by : undefined,
-  };
-}
-
-/** What the rules were asked about the call. */
-function questionAbout(call: ContextFacts): Question {
-  const { session, membership } = call;
-  return {
-    tool: call.tool.definition,
-    principal: session.principal,
-    agent: session.agent,
-    mode: call.mode,
-    resources: call.resources,
-    arguments: call.arguments.value,
-    nowMs: call.startedAtMs,
-    roles: membership.roles,
-    teams: membership.teams,
-    toolGranted: membership.toolGranted,
-    profile: membership.profile,
-    history: call.history,
-  };
-}
-
-function openHosts(call: ContextFacts, secrets: ToolContextParts['secrets']): HostJudge {
-  const { rules, lease } = call;
-  return judgeHosts({ rules, question: questionAbout(call), lease, consented: isConsented(call), secrets });
-}
-
-/** What programs may leave is what the same caller could write now, without being asked. */
-function openLeavings(call: ContextFacts, writeTool: ToolDefinition): LeavingsJudge {
-  const { rules, session, mode } = call;
-  const { principal, agent } = session;
-  const write = openWriting(call, writeTool, false);
-  const { folder: workspace } = rules.workspace;
-  return judgeLeavings({ write, caller: { principal, agent, mode, consented: isConsented(call), workspace } });
-}
-
-function openWriting(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): PathJudge {
-  const { rules, session, mode, membership, history } = call;
-  const { principal, agent } = session;
-  const asker = { principal, agent, mode, ...membership, ...(history !== undefined && { history }) };
-  return rules.judgePaths({ ...asker, tool: writeTool, consented, nowMs: call.startedAtMs });
-}
-
 /** Whose changes they are. */
 function describeJournaled(call: ContextFacts): Omit<NewJournalEntries, 'changes'> {
   const { callId, session, traceId, tool, step } = call;
@@ -359,51 +287,9 @@ function describeJournaled(call: ContextFacts): Omit<NewJournalEntries, 'changes
   };
 }
 
-/** The rules, the mode and what the session did before are those of the call. */
-function openAsking({ rules, session, mode, membership, history, askCaller }: ContextFacts): Asking {
-  const { principal, agent } = session;
-  const asker = { principal, agent, mode, ...membership, ...(history !== undefined && { history }) };
-  return {
-    judge: (tool, args, resources) => rules.judge({ ...asker, tool, resources, arguments: args, nowMs: Date.now() }),
-    ...(askCaller === undefined ? {} : { askCaller }),
-  };
-}
-
 function describeParent(call: ContextFacts, traceparent: string | undefined): facts.ParentCall {
   const { callId, session, traceId, door, source, taskId, correlationId, step } = call;
   const depth = step === undefined ? 0 : step.parent.depth + 1;
   const trace = traceparent === undefined ? {} : { traceparent };
   return { callId, sessionId: session.id, traceId, ...trace, door, source, taskId, correlationId, depth };
-}
-
-/** The path that a tool really opened must be in the lease as well. */
-function narrowPaths(rules: PathJudge, lease: Lease): PathJudge {
-  if (lease.paths === undefined) return rules;
-  return {
-    judge: (path, access) =>
-      coversPath(lease, path)
-        ? rules.judge(path, access)
-        : refuse('OUTSIDE_LEASE', 'lease', 'The path leads out of the lease of this session.'),
-  };
-}
-
-function addUsage(a: ToolUsage, b: ToolUsage): ToolUsage {
-  const sum: { -readonly [Key in keyof ToolUsage]: ToolUsage[Key] } = { ...a };
-  for (const key of ['cpuMs', 'networkConnections', 'bytesRead', 'bytesWritten', 'tokens', 'costMicros'] as const) {
-    // In whole microseconds, which a sum of numbers would not be.
-    if (isMeasure(b[key])) sum[key] = round((sum[key] ?? 0) + b[key], key === 'cpuMs' ? 1000 : 1);
-  }
-  if (isMeasure(b.peakMemoryBytes))
-    sum.peakMemoryBytes = Math.max(sum.peakMemoryBytes ?? 0, Math.round(b.peakMemoryBytes));
-  if (b.measuredBy !== undefined) sum.measuredBy = b.measuredBy;
-  return sum;
-}
-
-function round(value: number, parts: number): number {
-  return Math.round(value * parts) / parts;
-}
-
-/** What is no number, or beyond counting, could neither be recorded nor answered. */
-function isMeasure(value: number | undefined): value is number {
-  return value !== undefined && value >= 0 && value <= largestMeasure;
 }
