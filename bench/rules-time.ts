@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadRules } from '../packages/gateway/src/policy/language/load-rules.ts';
-import type { ToolDefinition } from '../packages/gateway/src/call/tool.ts';
+import { fakeTool } from '../packages/gateway/src/policy/test-world.ts';
 import { modes } from '../packages/gateway/src/call/session.ts';
 import type { Question, Rules } from '../packages/gateway/src/call/verdict.ts';
 import { newPlace } from '../test/harness/daemon.ts';
@@ -146,26 +146,7 @@ function preparePlace(): Place {
   };
 }
 
-const tool: ToolDefinition = {
-  name: 'files.read',
-  aliases: [],
-  version: '1.0.0',
-  description: '',
-  tags: [],
-  category: 'files',
-  inputSchema: {},
-  outputSchema: {},
-  risk: 'low',
-  confirmation: 'never',
-  mutates: false,
-  scopes: ['paths'],
-  allowedModes: modes,
-  requiresApproval: false,
-  requiresSandbox: false,
-  timeoutMs: 1000,
-  idempotent: true,
-  audience: 'everyone',
-};
+const tool = fakeTool('files.read', { allowedModes: modes, timeoutMs: 1000 });
 
 /** Allowed, denied by a rule and denied for want of one, in turn. */
 function listQuestions(workspace: string, shape: keyof typeof shapes): readonly Question[] {

@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Answer, Place, TestDaemon } from '../harness/daemon.ts';
+import { postText } from '../harness/post-json.ts';
 
 export interface ApprovalJson {
   readonly id: string;
@@ -98,15 +98,7 @@ export function postJson(
   credential: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${credential}`, ...more };
-  const sent = request({ ...target, method: 'POST', path: `/${method}`, headers }, (response) => {
-    const status = response.statusCode ?? 0;
-    text(response).then((answer) => resolve({ status, json: JSON.parse(answer || '{}') as Json }), reject);
-  });
-  sent.on('error', reject);
-  sent.end(JSON.stringify(body));
-  return promise;
+  return postText({ ...target, path: `/${method}` }, JSON.stringify(body), credential, more) as Promise<Reply>;
 }
 
 /** The messages of a Connect stream, as they come. What ends it is the last of them. */

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { InJson, InstalledTool } from '@sallyport/contract';
 import { setTimeout } from 'node:timers/promises';
 import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
@@ -29,6 +30,15 @@ const say = (word: string): string => shellTool('say', `echo '{"said":"${word}"}
 
 async function said(workshop: ToolWorkshop, name = 'say'): Promise<unknown> {
   return ((await workshop.call(name)).output as { said: unknown }).said;
+}
+
+/** With a tool that says hello, and that somebody accepted. */
+async function openAccepted(t: TestContext): Promise<ToolWorkshop> {
+  const workshop = await ToolWorkshop.open(t);
+  workshop.write('say', say('hello'));
+  await workshop.start();
+  await workshop.accept('say');
+  return workshop;
 }
 
 test('a new tool is listed and cannot be called until somebody accepts it', async (t) => {
@@ -70,10 +80,7 @@ test('a program that hangs when it is asked for its schema holds up no other', a
 
 test('a changed tool cannot be called until the change was looked at, and the difference is shown', async (t) => {
   requirement('DEF-6');
-  const workshop = await ToolWorkshop.open(t);
-  workshop.write('say', say('hello'));
-  await workshop.start();
-  await workshop.accept('say');
+  const workshop = await openAccepted(t);
   workshop.write('say', shellTool('say', `echo '{"said":"evil"}'`, { description: 'Does something else.' }));
   await workshop.look();
   assert.equal(workshop.statusOf('say'), 'changed');
@@ -89,10 +96,7 @@ test('a changed tool cannot be called until the change was looked at, and the di
 
 test('bytes that change while the description stays the same are a change', async (t) => {
   requirement('DEF-6');
-  const workshop = await ToolWorkshop.open(t);
-  workshop.write('say', say('hello'));
-  await workshop.start();
-  await workshop.accept('say');
+  const workshop = await openAccepted(t);
   workshop.write('say', say('evil'));
   await workshop.look();
   assert.equal(workshop.statusOf('say'), 'changed');
@@ -100,10 +104,7 @@ test('bytes that change while the description stays the same are a change', asyn
 
 test('what runs is the accepted file, whatever lies at its place now', async (t) => {
   requirement('DEF-6');
-  const workshop = await ToolWorkshop.open(t);
-  workshop.write('say', say('hello'));
-  await workshop.start();
-  await workshop.accept('say');
+  const workshop = await openAccepted(t);
   // Nobody has looked again: the call is between two looks.
   workshop.write('say', say('evil'));
   assert.equal(await said(workshop), 'hello');
@@ -111,10 +112,7 @@ test('what runs is the accepted file, whatever lies at its place now', async (t)
 
 test('a stored copy that was tampered with does not run', async (t) => {
   requirement('DEF-6');
-  const workshop = await ToolWorkshop.open(t);
-  workshop.write('say', say('hello'));
-  await workshop.start();
-  await workshop.accept('say');
+  const workshop = await openAccepted(t);
   assert.equal(await said(workshop), 'hello');
   const store = join(workshop.folder, 'tools', 'store');
   const [hash = ''] = readdirSync(store);
@@ -189,10 +187,7 @@ test('several versions: a call may name one, and the newest accepted one is mean
 });
 
 test('a second file of the same name and version does not take the place of the accepted one', async (t) => {
-  const workshop = await ToolWorkshop.open(t);
-  workshop.write('say', say('hello'));
-  await workshop.start();
-  await workshop.accept('say');
+  const workshop = await openAccepted(t);
   for (const file of ['aaa', 'zzz']) workshop.write(file, say('evil'));
   await workshop.look();
   assert.equal(await said(workshop), 'hello');
@@ -358,10 +353,7 @@ test('a folder with a program in it is a tool', async (t) => {
 
 test('a program is asked once: after a restart its answer is read from disk', async (t) => {
   requirement('BIN-1');
-  const workshop = await ToolWorkshop.open(t);
-  workshop.write('say', say('hello'));
-  await workshop.start();
-  await workshop.accept('say');
+  const workshop = await openAccepted(t);
   assert.equal(workshop.schemaRuns.length, 1);
   await workshop.start();
   assert.equal(workshop.schemaRuns.length, 1);

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { postText } from './post-json.ts';
+import type { JsonReply } from './post-json.ts';
 
 const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 
@@ -142,36 +144,11 @@ export class TestDaemon {
   }
 
   /** Without a token it goes to the operator's socket with the operator's credential; with one, to TCP. */
-  post(method: string, body: unknown, token?: string): Promise<{ status: number; json: unknown }> {
+  post(method: string, body: unknown, token?: string): Promise<JsonReply> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const url = new URL(this.address);
-    const target = token === undefined ? { socketPath: this.operatorSocket } : { host: url.hostname, port: url.port };
-    return new Promise((resolve, reject) => {
-      const sent = request(
-        {
-          ...target,
-          agent: this.#agent,
-          method: 'POST',
-          path: `/${method}`,
-          headers: {
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(text),
-            ...(token === '' ? {} : { authorization: `Bearer ${token ?? this.operatorToken}` }),
-          },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            const answer = Buffer.concat(chunks).toString();
-            resolve({ status: response.statusCode ?? 0, json: answer === '' ? {} : JSON.parse(answer) });
-          });
-        },
-      );
-      sent.on('error', reject);
-      sent.end(text);
-    });
+    const { hostname: host, port } = new URL(this.address);
+    const target = token === undefined ? { socketPath: this.operatorSocket } : { host, port };
+    return postText({ ...target, agent: this.#agent, path: `/${method}` }, text, token ?? this.operatorToken);
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

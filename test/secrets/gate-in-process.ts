@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { readConfig } from '../../packages/gateway/src/daemon/config.ts';
 import { startDaemon } from '../../packages/gateway/src/daemon/start.ts';
@@ -8,6 +8,8 @@ import type { Daemon } from '../../packages/gateway/src/daemon/start.ts';
 import { environmentOf, newPlace } from '../harness/daemon.ts';
 import type { Place } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
+import { postText } from '../harness/post-json.ts';
+import type { JsonReply } from '../harness/post-json.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -84,34 +86,17 @@ export class GateInProcess {
   }
 
   /** A governed call over Connect. */
-  ask(who: 'operator' | 'agent', body: Fields): Promise<{ readonly status: number; readonly json: unknown }> {
+  ask(who: 'operator' | 'agent', body: Fields): Promise<JsonReply> {
     return this.post(who, '/sallyport.v1.ToolService/ExecuteTool', JSON.stringify(body));
   }
 
-  post(who: 'operator' | 'agent', path: string, text: string): Promise<{ status: number; json: unknown }> {
-    const url = new URL(this.#daemon.address);
+  post(who: 'operator' | 'agent', path: string, text: string): Promise<JsonReply> {
+    const { hostname: host, port } = new URL(this.#daemon.address);
     const { home } = this.place;
     const socketPath = join(home, 'run', 'operator', 'sallyport.sock');
     const operator = readFileSync(join(home, 'credentials', 'operator'), 'utf8').trim();
-    const target = who === 'operator' ? { socketPath } : { host: url.hostname, port: url.port };
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-      authorization: `Bearer ${who === 'operator' ? operator : this.#token}`,
-    };
-    return new Promise((resolve, reject) => {
-      const sent = request({ ...target, agent: this.#agent, method: 'POST', path, headers }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const answer = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, json: answer === '' ? {} : JSON.parse(answer) });
-        });
-      });
-      sent.on('error', reject);
-      sent.end(text);
-    });
+    const target = who === 'operator' ? { socketPath } : { host, port };
+    return postText({ ...target, agent: this.#agent, path }, text, who === 'operator' ? operator : this.#token);
   }
 
   /** What the audit log, as it is on disk, the daemon's own log and the events of calls have got since the last time. */
