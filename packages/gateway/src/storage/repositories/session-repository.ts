@@ -1,21 +1,9 @@
-import type { Door } from '../../call/call.ts';
-import type { Budget, Lease, LeaseScope, Principal, Session } from '../../call/session.ts';
+import type { Budget, Lease, LeaseScope, Session } from '../../call/session.ts';
 
-export interface NewSession {
-  readonly id: string;
-  readonly principal: Principal;
-  readonly agent: string;
+/** A session as it is opened: nothing is spent yet. */
+export interface NewSession extends Omit<Session, 'status' | 'lease' | 'budget' | 'spent'> {
   /** SHA-256 of the token, hexadecimal. The token itself is never stored. */
   readonly tokenSha256: string;
-  readonly createdAtMs: number;
-  /** Absent: the usual doors of its kind. */
-  readonly door?: Door;
-  readonly expiresAtMs?: number;
-  readonly workingDirectory: string;
-  /** Absent: the daemon's own. */
-  readonly workspace?: string;
-  /** Absent: nobody is called back. */
-  readonly callbackUrl?: string;
   readonly lease: NewLease;
   /** Absent: no limit. */
   readonly budget?: Budget;
