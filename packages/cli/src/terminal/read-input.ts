@@ -88,7 +88,7 @@ export function findTexts(inputSchemaJson: string | undefined): ReadonlySet<stri
   return new Set(Object.keys(properties).filter((name) => isText(properties[name])));
 }
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

@@ -4,6 +4,7 @@ import type { CommandContext } from '../../command-context.ts';
 import { quoteForShell } from '../../terminal/command-name.ts';
 import { describeArguments, inventArguments } from './describe-schema.ts';
 import { runSteps } from '../../client/run-steps.ts';
+import { isJson } from '../../terminal/read-input.ts';
 import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { parseObject } from './parse-object.ts';
@@ -109,13 +110,4 @@ export function spellInvocation(name: string, args: Readonly<Record<string, unkn
     ? Object.entries(args).map(([key, value]) => quoteForShell(`${key}=${String(value)}`))
     : ['--input', quoteForShell(JSON.stringify(args))];
   return ['tool invoke', name, ...words].join(' ');
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
