@@ -1,7 +1,8 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { SERVER_INFO_META_KEY, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/server';
 import { codes } from '@sallyport/contract';
+import type { HttpReply } from '../transport/http-route.ts';
 import { answersOf } from './ask-client.ts';
 import { callTool } from './call-tool.ts';
 import type { CallAnswer, CallParts } from './call-tool.ts';
@@ -54,7 +55,7 @@ export function answerPlainly(
 export interface PlainExchange {
   readonly headers: IncomingHttpHeaders;
   readonly caller: Caller;
-  readonly response: ServerResponse;
+  readonly response: HttpReply;
 }
 
 function answerInSession(

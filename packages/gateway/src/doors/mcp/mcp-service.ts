@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { isLegacyRequest } from '@modelcontextprotocol/server';
 import type { Server } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
@@ -9,6 +9,7 @@ import type { Session } from '../../call/session.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { Submit } from '../../call/submission.ts';
 import { findCaller } from '../check-caller.ts';
+import type { HttpReply, WholeRequest } from '../transport/http-route.ts';
 import { lingerMs } from '../transport/limit-arrival.ts';
 import type { Peer } from '../transport/peer.ts';
 import { defaultLimits } from '../transport/transport-limits.ts';
@@ -57,7 +58,7 @@ export class McpService {
   readonly #legacy: LegacySessions;
   readonly #watch: ToolWatch;
   /** Streams that stay open although nothing is asked, and whose they are. */
-  readonly #standing = new Map<ServerResponse, string>();
+  readonly #standing = new Map<HttpReply, string>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(parts: McpServiceParts) {
@@ -79,7 +80,7 @@ export class McpService {
   }
 
   /** Resolves when the answer has been sent whole, or its reader has gone. */
-  async handle(request: IncomingMessage, response: ServerResponse, peer: Peer): Promise<void> {
+  async handle(request: IncomingMessage | WholeRequest, response: HttpReply, peer: Peer): Promise<void> {
     const session = await this.#identify(peer);
     if (session instanceof Response) return refuse(session, request, response);
     const message = request.method === 'POST' ? await this.#receive(request, peer) : undefined;
@@ -134,7 +135,7 @@ export class McpService {
     });
   }
 
-  async #receive(request: IncomingMessage, peer: Peer): Promise<Json | Response> {
+  async #receive(request: IncomingMessage | WholeRequest, peer: Peer): Promise<Json | Response> {
     const maxBytes = Math.min(2 * this.#parts.maxArgumentBytes() + maxEnvelopeBytes, defaultLimits.maxMessageBytes);
     try {
       return await receiveMessage(request, peer, maxBytes);
@@ -156,7 +157,7 @@ export class McpService {
     });
   }
 
-  #listen(response: ServerResponse, session: Session): () => void {
+  #listen(response: HttpReply, session: Session): () => void {
     this.#standing.set(response, session.id);
     const stopWatching = this.#watch.listen(session);
     return () => {
@@ -196,14 +197,14 @@ function fieldsOf(value: Json | undefined): Partial<JsonObject> {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-function isStanding({ method }: IncomingMessage, message: Json | undefined): boolean {
+function isStanding({ method }: Pick<IncomingMessage, 'method'>, message: Json | undefined): boolean {
   return method === 'GET' || fieldsOf(message)['method'] === 'subscriptions/listen';
 }
 
 /** An answer to a request that may still be under way: its sender has a moment to notice before it is cut off. */
-async function refuse(answer: Response, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function refuse(answer: Response, request: IncomingMessage | WholeRequest, response: HttpReply): Promise<void> {
   await sendWebResponse(answer, response);
-  if (request.complete) return;
+  if ('body' in request || request.complete) return;
   const cut = setTimeout(() => request.destroy(), lingerMs);
   request.once('close', () => clearTimeout(cut));
   request.once('end', () => clearTimeout(cut));

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { HttpReply } from '../transport/http-route.ts';
 import type { ProgressNews } from './progress-sender.ts';
 
 /** How long the head of an answer waits for the answer itself: one that comes sooner goes out whole, in one packet. */
@@ -8,12 +8,12 @@ const keepAliveMs = 15_000;
 
 /** The answer to one request. It is JSON, unless there is something to say before it or it takes long: then events. */
 export class PlainReply {
-  readonly #response: ServerResponse;
+  readonly #response: HttpReply;
   readonly #headers: Readonly<Record<string, string>>;
   #timer: NodeJS.Timeout | undefined;
   #isStream = false;
 
-  constructor(response: ServerResponse, headers: Readonly<Record<string, string>>) {
+  constructor(response: HttpReply, headers: Readonly<Record<string, string>>) {
     this.#response = response;
     this.#headers = headers;
     this.#timer = setTimeout(() => this.#begin(), headWithinMs);
@@ -48,12 +48,6 @@ export class PlainReply {
     if (!this.#isStream) this.#begin();
     clearTimeout(this.#timer);
     this.#response.end();
-  }
-
-  /** The SDK will answer. False: it is too late for that. */
-  leave(): boolean {
-    clearTimeout(this.#timer);
-    return !this.#isStream;
   }
 
   #begin(): void {

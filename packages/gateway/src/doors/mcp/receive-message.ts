@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { checkJsonShape } from '../transport/wire/check-shape.ts';
+import type { WholeRequest } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 
@@ -27,7 +28,7 @@ const transportError = -32000;
  * RpcError for a caller who goes away.
  */
 export async function receiveMessage(
-  request: IncomingMessage,
+  request: IncomingMessage | WholeRequest,
   peer: Pick<Peer, 'readBody'>,
   maxBytes: number,
 ): Promise<Json> {
@@ -37,19 +38,24 @@ export async function receiveMessage(
   }
   if (encoding !== 'identity')
     throw new UnreadableMessage(415, transportError, 'Compressed messages are not accepted.');
-  let bytes: Buffer;
-  try {
-    bytes = await peer.readBody(request, { maxBytes, contentLength: request.headers['content-length'] });
-    checkJsonShape(bytes);
-  } catch (error) {
-    if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;
-    throw new UnreadableMessage(413, transportError, error.message);
-  }
+  // What came whole is small.
+  const bytes = 'body' in request ? request.body : await receiveBody(request, peer, maxBytes);
   if (!isUtf8(bytes)) throw new UnreadableMessage(400, parseError, 'The message is not UTF-8.');
   try {
     return parseStrictJson(bytes.toString());
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error;
     throw new UnreadableMessage(400, parseError, `The message is not acceptable JSON: ${error.message}.`);
+  }
+}
+
+async function receiveBody(request: IncomingMessage, peer: Pick<Peer, 'readBody'>, maxBytes: number): Promise<Buffer> {
+  try {
+    const bytes = await peer.readBody(request, { maxBytes, contentLength: request.headers['content-length'] });
+    checkJsonShape(bytes);
+    return bytes;
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;
+    throw new UnreadableMessage(413, transportError, error.message);
   }
 }

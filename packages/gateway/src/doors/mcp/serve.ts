@@ -29,6 +29,7 @@ const doors: readonly Door[] = ['agent-socket', 'tcp'];
 export function openMcp(parts: McpParts): Mcp {
   const tools = new OfferedTools(parts);
   let service: Promise<McpService> | undefined;
+  let opened: McpService | undefined;
   const load = async (): Promise<McpService> => {
     const [{ McpService: Service }, { describeServer, gateServers }, { ParkedCalls }] = await Promise.all([
       import('./mcp-service.ts'),
@@ -39,23 +40,26 @@ export function openMcp(parts: McpParts): Mcp {
     const calls = { ...parts, tools, tickets, folders: new ClientFolders(parts), parked: new ParkedCalls() };
     const envelopes = new KnownEnvelopes();
     const createServer = gateServers({ ...parts, ...calls, envelopes });
-    return new Service({
+    opened = new Service({
       ...parts,
       ...{ tools, calls, envelopes, createServer, serverInfo: describeServer(parts.version) },
     });
+    return opened;
+  };
+  const handle: McpService['handle'] = async (...asked) => {
+    if (opened === undefined) await (service ??= load());
+    return opened?.handle(...asked);
   };
   return {
-    routes: mcpRoutes(async (request, response, peer) => {
-      service ??= load();
-      await (await service).handle(request, response, peer);
-    }),
+    routes: mcpRoutes(handle),
     close: () => {
       tools.close();
-      void service?.then((opened) => opened.close());
+      void service?.then((loaded) => loaded.close());
     },
   };
 }
 
-export function mcpRoutes(handle: HttpRoute['handle']): readonly HttpRoute[] {
-  return ['POST', 'GET', 'DELETE'].map((method) => ({ method, path: '/mcp', doors, handle }));
+export function mcpRoutes(handle: McpService['handle']): readonly HttpRoute[] {
+  const path = '/mcp';
+  return ['POST', 'GET', 'DELETE'].map((method) => ({ method, path, doors, handle, handleWhole: handle }));
 }

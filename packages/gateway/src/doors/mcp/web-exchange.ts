@@ -1,17 +1,21 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { HttpReply } from '../transport/http-route.ts';
 
 /** What the SDK looks at. The token is not among it: who calls is settled before. */
 const isForSdk = /^(?:accept|content-type|last-event-id|mcp-.+)$/;
 
 /** The request as the SDK takes it, without its body, which has been read. */
-export function toWebRequest({ method = 'GET', headers }: IncomingMessage, signal: AbortSignal): Request {
+export function toWebRequest(
+  { method = 'GET', headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  signal: AbortSignal,
+): Request {
   const taken: Record<string, string> = {};
   for (const name in headers) if (isForSdk.test(name)) taken[name] = String(headers[name]);
   return new Request('http://localhost/mcp', { method, headers: taken, signal });
 }
 
 /** Sends the answer of the SDK. Resolves when all of it is sent or the reader has gone. */
-export async function sendWebResponse(answer: Response, response: ServerResponse): Promise<void> {
+export async function sendWebResponse(answer: Response, response: HttpReply): Promise<void> {
   const headers: Record<string, string | number> = { 'x-content-type-options': 'nosniff' };
   // HTTP/2 has no such header as the one left out, and in HTTP/1.1 the door sees to it.
   for (const [name, value] of answer.headers) if (name !== 'connection') headers[name] = value;
@@ -20,8 +24,8 @@ export async function sendWebResponse(answer: Response, response: ServerResponse
   const body = await answer.bytes();
   response.writeHead(answer.status, { ...headers, ...(body.length > 0 ? { 'content-length': body.length } : {}) });
   const sent = new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.once('finish', resolve);
+    response.on('close', resolve);
+    response.on('finish', resolve);
   });
   if (response.destroyed) return;
   response.end(body);
@@ -37,7 +41,7 @@ const headWithinMs = 100;
 async function sendEvents(
   answer: Response,
   headers: Readonly<Record<string, string | number>>,
-  response: ServerResponse,
+  response: HttpReply,
 ): Promise<void> {
   response.writeHead(answer.status, headers);
   const head = setTimeout(() => response.flushHeaders(), headWithinMs);
@@ -56,7 +60,7 @@ async function sendEvents(
   if (!response.writableEnded) response.end();
 }
 
-function waitForRoom(response: ServerResponse): Promise<void> {
+function waitForRoom(response: HttpReply): Promise<void> {
   return new Promise((resolve) => {
     const proceed = (): void => {
       response.off('drain', proceed);

@@ -1,6 +1,29 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Door } from '../../call/call.ts';
 import type { Peer } from './peer.ts';
+
+/** A request that came whole, on the lane for plain calls. */
+export interface WholeRequest {
+  readonly method: 'POST';
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** The part of a `ServerResponse` that the lane has too. */
+export interface HttpReply {
+  readonly destroyed: boolean;
+  readonly writableEnded: boolean;
+  /** The reader has left lying what was sent already. */
+  readonly writableNeedDrain: boolean;
+  writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
+  /** Sends the head at once. Without it, the head goes out with what follows, in one packet. */
+  flushHeaders(): void;
+  /** False: wait for `drain`. */
+  write(chunk: string | Uint8Array): boolean;
+  end(chunk?: string | Uint8Array): unknown;
+  on(event: 'close' | 'drain' | 'finish', listener: () => void): unknown;
+  off(event: 'close' | 'drain' | 'finish', listener: () => void): unknown;
+}
 
 /** Plain HTTP beside the RPC methods: `/healthz` today; a page or another protocol is one more row. */
 export interface HttpRoute {
@@ -13,6 +36,8 @@ export interface HttpRoute {
    * waits for its end there. A throw before the answer began becomes an error in Connect's form.
    */
   readonly handle: (request: IncomingMessage, response: ServerResponse, peer: Peer) => Promise<void> | void;
+  /** The same for a request that the lane for plain calls has read. Absent: such requests go through HTTP as well. */
+  readonly handleWhole?: (request: WholeRequest, reply: HttpReply, peer: Peer) => Promise<void> | void;
 }
 
 /** The routes of one door: path, then method. */

@@ -3,9 +3,11 @@ import { httpStatusOf } from '@sallyport/contract';
 import type { Connection } from './connection.ts';
 import type { DoorContext } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
+import { serveWhole } from './serve-whole.ts';
 import type { UnaryMethod } from './method-table.ts';
 import { presentError } from './rpc-error.ts';
 import { describeError } from './send-http.ts';
+import { dateNow, reasonOf, describeKeeping } from './wire/answer-head.ts';
 import { answerInJson } from './wire/message-codec.ts';
 import { readPlainRequest } from './wire/plain-request.ts';
 import type { PlainHead, PlainRequest } from './wire/plain-request.ts';
@@ -36,13 +38,17 @@ export function openPlainLane(
   const take = (chunk: Buffer): void => {
     ahead = undefined;
     const request = readPlainRequest(chunk, head);
-    const method = request && context.methods.get(request.path);
-    if (request === undefined || method?.kind !== 'unary' || context.origin.refusalOf(request.headers) !== undefined) {
-      return leave(chunk);
-    }
+    if (request === undefined || context.origin.refusalOf(request.headers) !== undefined) return leave(chunk);
+    const method = context.methods.get(request.path);
+    const route = method === undefined ? context.routes.get(request.path)?.get('POST') : undefined;
+    if (method?.kind !== 'unary' && route?.handleWhole === undefined) return leave(chunk);
     head = request.head;
     isBusy = true;
-    void serve(request, method, connection, context, send).then(goOn);
+    const served =
+      method?.kind === 'unary'
+        ? serve(request, method, connection, context, send)
+        : serveWhole(request, route?.handleWhole, connection, socket);
+    void served.then(goOn);
   };
   const send = ({ text, encoding }: Written): void => {
     if (!socket.destroyed) socket.write(text, encoding);
@@ -100,33 +106,14 @@ async function serve(
   }
 }
 
-const reasons: Readonly<Record<number, string>> = process.getBuiltinModule('node:http').STATUS_CODES as Readonly<
-  Record<number, string>
->;
-
 interface Written {
   readonly text: string;
   /** What is ASCII throughout is copied as it is. */
   readonly encoding: 'latin1' | 'utf8';
 }
 
-function write(status: number, body: string, { stopping, context }: Connection): Written {
+function write(status: number, body: string, connection: Connection): Written {
   const bytes = Buffer.byteLength(body);
-  const keep = stopping
-    ? 'connection: close'
-    : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(context.limits.idleTimeoutMs / 1000)}`;
-  const text = `HTTP/1.1 ${status} ${reasons[status] ?? 'Unknown'}\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nDate: ${dateNow()}\r\n${keep}\r\n\r\n${body}`;
+  const text = `HTTP/1.1 ${status} ${reasonOf(status)}\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nDate: ${dateNow()}\r\n${describeKeeping(connection)}\r\n\r\n${body}`;
   return { text, encoding: bytes === body.length ? 'latin1' : 'utf8' };
-}
-
-let date = '';
-let dateSecond = 0;
-
-function dateNow(): string {
-  const second = Math.floor(Date.now() / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    date = new Date().toUTCString();
-  }
-  return date;
 }

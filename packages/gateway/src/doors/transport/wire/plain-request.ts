@@ -34,6 +34,13 @@ const known: Readonly<Record<string, (value: string) => boolean>> = {
   'accept-encoding': () => true,
   'accept-language': () => true,
   'user-agent': () => true,
+  // Of `fetch`, which every client of MCP in Node uses. No page can leave it out or choose it, and nothing depends on it.
+  'sec-fetch-mode': () => true,
+  'mcp-session-id': () => true,
+  'mcp-protocol-version': () => true,
+  'mcp-method': () => true,
+  'mcp-name': () => true,
+  'sallyport-folder': () => true,
 };
 
 /**
