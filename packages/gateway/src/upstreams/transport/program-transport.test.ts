@@ -10,6 +10,7 @@ import { ownText } from '../../call/redacted.ts';
 async function open() {
   const { promise: ended, resolve } = Promise.withResolvers<ProgramEnd>();
   let options: RunOptions | undefined;
+  const written: string[] = [];
   const opener: ProgramOpener = {
     open: (_program, given) => {
       options = given;
@@ -17,7 +18,7 @@ async function open() {
       return {
         started: Promise.resolve(),
         ended,
-        write: () => undefined,
+        write: (bytes) => void written.push(Buffer.from(bytes).toString()),
         measure: () => Promise.resolve({}),
         kill: () => undefined,
       };
@@ -29,7 +30,7 @@ async function open() {
   await transport.start();
   const say = async (text: string): Promise<void> => options?.onStdout(Buffer.from(text));
   const end = (how: ProgramEnd['how']): void => resolve({ how, usage: {} });
-  return { transport, received, say, end, complain: (text: string) => options?.onStderr(Buffer.from(text)) };
+  return { transport, received, written, say, end, complain: (text: string) => options?.onStderr(Buffer.from(text)) };
 }
 
 test('messages come out in their order, and what is not one is dropped', async () => {
@@ -71,4 +72,20 @@ test('the end of a server is told with the last it said', async () => {
   end({ kind: 'exited', code: 7 });
   await closed;
   assert.equal(transport.failure?.message, 'it ended with exit code 7: no such table\\u0007');
+});
+
+test('what is sent in one turn is one write, in its order, and closing sends what waits', async () => {
+  const { transport, written } = await open();
+  await Promise.all([1, 2, 3].map((id) => transport.send({ jsonrpc: '2.0', id, method: 'ping' })));
+  await sleep(1);
+  await transport.send({ jsonrpc: '2.0', method: 'notifications/last', params: { text: 'é' } });
+  await transport.close();
+  const [first = '', last = '', ...more] = written;
+  const lines = first.trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { readonly id: number }).id),
+    [1, 2, 3],
+  );
+  assert.match(last, /"é"}}\n$/);
+  assert.deepEqual(more, []);
 });

@@ -51,6 +51,8 @@ export class ProgramTransport implements Transport {
   readonly #redact: RedactText;
   #failure: Error | undefined;
   #open: OpenProgram | undefined;
+  /** Lines that go out at the end of this turn. */
+  #unsent = '';
 
   constructor(program: Program, opener: ProgramOpener, { redact, onNetwork, onStderr }: TransportHearing) {
     this.#program = program;
@@ -98,14 +100,25 @@ export class ProgramTransport implements Transport {
 
   /** Resolves when every process of the server is gone. */
   async close(): Promise<void> {
+    this.#flush();
     this.#closing.abort();
     await this.#open?.ended.catch(() => undefined);
   }
 
-  /** What is written to a server that has ended is lost, and its end is told to all who wait. */
+  /**
+   * Lines of one turn go out in one write, because many calls are admitted together. What is written to a server that has
+   * ended is lost, and its end is told to all who wait.
+   */
   #write(line: string): void {
-    this.#open?.write(Buffer.from(line));
+    if (this.#unsent === '') process.nextTick(this.#flush);
+    this.#unsent += line;
   }
+
+  readonly #flush = (): void => {
+    const lines = this.#unsent;
+    this.#unsent = '';
+    if (lines !== '') this.#open?.write(Buffer.from(lines));
+  };
 
   /** Reading goes on at once, or when the promise resolves. */
   #take(chunk: Uint8Array): Promise<void> | undefined {
