@@ -44,6 +44,7 @@ export { isSecretName } from './redaction/secret-names.ts';
 export { isToolName, nameRule, parseToolFileName } from './registry/tool-name.ts';
 export { createSecretsKey, openSecret, parseSecretsKey, sealSecret } from './secrets/seal-secret.ts';
 export { holdFile } from './storage/sqlite/hold-file.ts';
+export { startWriterAhead } from './storage/sqlite/start-thread.ts';
 export { openRememberedCheckpoint } from './storage/sqlite/log/open-remembered-checkpoint.ts';
 export type { KeptLog } from './storage/stores.ts';
 export { readYaml } from './text/read-yaml.ts';

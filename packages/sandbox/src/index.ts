@@ -8,6 +8,7 @@ export { HostSyntaxError, parseHostName, parseNamedHost } from './egress/parse-h
 export type { NamedHost } from './egress/parse-host.ts';
 export { resolveBySystem, resolveChecked } from './egress/resolve-checked.ts';
 export type { Resolve } from './egress/resolve-checked.ts';
+export { findCompileCache, keepCompiledCode } from './compile-cache.ts';
 export { hasCode } from './has-code.ts';
 export { isWithin } from './is-within.ts';
 export { runtimeFolder } from './launch/check-mount.ts';

@@ -1,3 +1,4 @@
+import { startWriterAhead } from '@sallyport/gateway';
 import {
   command,
   count,
@@ -26,7 +27,10 @@ const shells = ['bash', 'zsh', 'fish'];
 export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   command('up', {
     help: 'run the daemon in the foreground until Ctrl-C',
-    run: async (_, context) => (await import('./daemon/up.ts')).runDaemon(context),
+    run: async (_, context) => {
+      startWriterAhead();
+      return (await import('./daemon/up.ts')).runDaemon(context);
+    },
   }),
   command('status', {
     help: 'show how the daemon is doing',

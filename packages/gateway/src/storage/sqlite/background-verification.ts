@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
-import { threadFile } from './thread-file.ts';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from './start-thread.ts';
 import type { Verified, VerifyOptions } from './verify-thread.ts';
 import type { WriterOptions } from './writer.ts';
 
@@ -32,10 +32,8 @@ export class BackgroundVerification {
       this.#isOutdated = true;
       return;
     }
-    const worker = new Worker(threadFile('verify-thread'), {
-      workerData: { ...this.#options, isThorough } satisfies VerifyOptions,
-      name: 'sallyport-verify',
-    });
+    const workerData: VerifyOptions = { ...this.#options, isThorough };
+    const worker = startThread('verify', { workerData });
     this.#worker = worker;
     this.#startedAtMs = performance.now();
     // A stop does not wait for it.

@@ -1,9 +1,9 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { Reservation } from '../../call/call.ts';
 import { ConfigError } from '../../call/fault.ts';
 import type { Anomaly } from '../../call/anomaly.ts';
-import { threadFile } from './thread-file.ts';
+import { takeWriter } from './start-thread.ts';
 import type { Organisation, OrganisationChange } from '../../call/organisation.ts';
 import type {
   ApprovalTask,
@@ -39,13 +39,12 @@ import type { WriterOptions } from './writer.ts';
 
 /** Starts the writer thread, brings the schema up to date and checks the end of the log. Rejects with ConfigError. */
 export async function openSqliteStore(options: WriterOptions): Promise<stores.Store> {
-  const worker = new Worker(threadFile('writer-thread'), {
-    workerData: options,
-    name: 'sallyport-writer',
-  });
+  const worker = takeWriter();
   const first = await new Promise<FromWriter>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
+    worker.postMessage(options);
   });
   if (first.kind !== 'ready') {
     await worker.terminate();

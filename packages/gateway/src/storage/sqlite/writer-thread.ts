@@ -1,4 +1,5 @@
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { keepCompiledCode } from '@sallyport/sandbox';
 import { ConfigError } from '../../call/fault.ts';
 import { describeOpenFailure } from './describe-open-failure.ts';
 import { flattenAnswer, readOperations } from './flat-operations.ts';
@@ -48,13 +49,17 @@ if (parentPort === null) throw new Error('the writer runs as a worker thread');
 const port = parentPort;
 const post = (message: FromWriter): void => port.postMessage(message);
 
-const options = workerData as WriterOptions;
 /** They go on when the writer is opened anew. */
 const versions = new StateVersions();
-const first = openWriter();
-if (first !== undefined) serve(first);
+// The thread may be started before it is known what it is to open.
+port.once('message', (options: WriterOptions) => {
+  const opened = openWriter(options);
+  if (opened === undefined) return;
+  serve(opened, options);
+  keepCompiledCode();
+});
 
-function openWriter(): Writer | undefined {
+function openWriter(options: WriterOptions): Writer | undefined {
   try {
     const opened = new Writer(options, versions);
     post({ kind: 'ready' });
@@ -67,7 +72,7 @@ function openWriter(): Writer | undefined {
 }
 
 /** Commits at once when idle; what arrives while a commit runs shares the next one. No timer delays a call. */
-function serve(opened: Writer): void {
+function serve(opened: Writer, options: WriterOptions): void {
   let open = opened;
   let signedAtMs = -signEveryMs;
   let timer: NodeJS.Timeout | undefined;

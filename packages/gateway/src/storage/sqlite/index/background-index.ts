@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { ActivityIndex, ActivityKind, ActivityRequest } from '../../../audit/search/activity.ts';
 import type { SearchIndex, SearchRequest } from '../../../audit/search/search-page.ts';
-import { threadFile } from '../thread-file.ts';
+import { startThread } from '../start-thread.ts';
 import type { AnswerTo, FromIndex, IndexRests, IndexThreadData, Question, ToIndex } from '../index-thread.ts';
 import type { IndexFiles } from './index-keeper.ts';
 
@@ -98,11 +98,8 @@ export class BackgroundIndex implements SearchIndex, ActivityIndex {
       restAfterMs,
       ...(archiveFolder && { archiveFolder }),
     };
-    const worker = new Worker(threadFile('index-thread'), {
-      workerData,
-      name: 'sallyport-index',
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
-    });
+    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes };
+    const worker = startThread('index', { workerData, resourceLimits });
     this.#worker = worker;
     // A stop does not wait for it.
     worker.unref();
