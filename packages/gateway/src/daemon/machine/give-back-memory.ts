@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { openSystemAllocator } from './system-allocator.ts';
 
 const lookEveryMs = 5000;
 /** Share of one processor. A daemon that uses less is idle. */
@@ -24,10 +25,17 @@ export function giveBackMemory(callsInFlight: () => number, collect: () => void 
   return () => clearInterval(timer);
 }
 
-/** The runtime hides it from programs that were not started for tests; for a moment it does not. */
+/**
+ * Collects what JavaScript no longer uses, and then gives back what that and others have freed. The runtime hides the first
+ * from programs that were not started for tests; for a moment it does not.
+ */
 function openCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (how: object) => void;
   setFlagsFromString('--no-expose-gc');
-  return () => collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  const allocator = openSystemAllocator();
+  return () => {
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    allocator?.trim();
+  };
 }
