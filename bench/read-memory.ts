@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Megabytes of memory that a daemon and everything that it started hold, each by what the kernel says. */
+/** Megabytes of memory that a process holds, by what the kernel says. */
 export interface Memory {
-  readonly daemon: number;
-  /** Without the programs in sandboxes. */
-  readonly all: number;
+  /** All that is mapped and present. Pages of the runtime's own file are counted anew in each process that has them. */
+  readonly resident: number;
+  /** The same, with each page shared out among the processes that have it: these can be added up. */
+  readonly proportional: number;
+  /** What nobody else has. */
+  readonly own: number;
 }
 
-export function readMemory(pid: number): Memory {
-  const own = listOwn(pid).map(residentMb);
-  return { daemon: residentMb(pid), all: own.reduce((sum, mb) => sum + mb, 0) };
+/** Of a daemon with everything that it started, without the programs in sandboxes. */
+export function readMemoryOfAll(pid: number): Memory {
+  return listOwn(pid).map(readMemory).reduce(add);
 }
 
 /** A process and its children, up to where a sandbox begins. */
@@ -21,7 +24,16 @@ function listOwn(pid: number): number[] {
   return [pid, ...children.flatMap(listOwn)];
 }
 
-function residentMb(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kilobytes ?? 0) / 1024;
+export function readMemory(pid: number): Memory {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024;
+  return { resident: read('Rss'), proportional: read('Pss'), own: read('Private_Clean') + read('Private_Dirty') };
+}
+
+function add(one: Memory, other: Memory): Memory {
+  return {
+    resident: one.resident + other.resident,
+    proportional: one.proportional + other.proportional,
+    own: one.own + other.own,
+  };
 }

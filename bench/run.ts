@@ -15,6 +15,7 @@ import { spawnAgainstSrt } from './spawn-against-srt.ts';
 import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnPrepared } from './spawn-prepared.ts';
 import { spawnWarm } from './spawn-warm.ts';
+import { idleDaemonMemory, startTime } from './start-time.ts';
 import { compareWithTrend, readTrend, recordTrend } from './trend.ts';
 import { idleMemory, manyStdioEchoes, manyUpstreamEchoes, upstreamEcho } from './upstream-echo.ts';
 import { verifyTime } from './verify-time.ts';
@@ -51,6 +52,8 @@ const budgets: readonly Budget[] = [
   manyUpstreamEchoes('tmpfs'),
   manyUpstreamEchoes('disk'),
   manyStdioEchoes(),
+  startTime(),
+  idleDaemonMemory(),
   idleMemory(),
   verifyTime(),
   indexTime(),

@@ -14,7 +14,7 @@ import type { McpTarget } from './mcp-load.ts';
 import type { Budget } from './measure.ts';
 import { newPlaceOn, removePlace } from './places.ts';
 import type { Medium } from './places.ts';
-import { readMemory } from './read-memory.ts';
+import { readMemory, readMemoryOfAll } from './read-memory.ts';
 import { installRivals, programOf } from './rivals/install-rivals.ts';
 import { startListening } from './rivals/start-rival.ts';
 import { percentile, timeEach } from './spawn-bench.ts';
@@ -144,8 +144,17 @@ export function idleMemory(): Budget {
         const bench = await openGate(releases, 'disk');
         addStdioServer(bench, releases);
         await sleep(settleMs);
-        const idle = readMemory(bench.pid);
-        return { floor: mostIdleMb, subject: idle.all, unit: 'MB', details: { 'daemon: MB': idle.daemon } };
+        const [daemon, all] = [readMemory(bench.pid), readMemoryOfAll(bench.pid)];
+        return {
+          floor: mostIdleMb,
+          subject: all.resident,
+          unit: 'MB resident (floor: the bar)',
+          details: {
+            'proportional: MB': all.proportional,
+            'daemon: MB resident': daemon.resident,
+            'daemon: MB proportional': daemon.proportional,
+          },
+        };
       } finally {
         await release();
       }
