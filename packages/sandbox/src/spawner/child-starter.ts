@@ -8,6 +8,8 @@ export interface StartOptions {
   readonly limits: ProgramLimits;
   /** By the number that the child sees. They stay the caller's, to be closed when the start has settled. */
   readonly descriptors: readonly number[];
+  /** A process that was forked ahead, and becomes this one. Absent: a new one. */
+  readonly seat?: number | undefined;
 }
 
 /** `not-executed`: there was a process, but it could not become what it was to be. */
@@ -32,6 +34,8 @@ export interface ChildStarter {
   readonly start: (launch: Launch, options: StartOptions) => Promise<StartedProcess>;
   /** Helps large processes that were killed to end sooner. Absent: nobody can. */
   readonly freeMemoryOf?: (killed: readonly number[]) => void;
+  /** Resolves when the next process of a program has ended, whichever. Absent: nobody is told. */
+  readonly nextEnd?: () => Promise<void>;
 }
 
 /** Forks this process, which takes milliseconds for each child. For machines without the helper. */

@@ -6,12 +6,16 @@ import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import type { GroupHome } from '../limits/group-home.ts';
 import type { Enforcement } from './messages.ts';
 import { ProcessTree } from '../limits/process-tree.ts';
+import { readProcess } from '../limits/read-process.ts';
+import type { ProcessFacts } from '../limits/read-process.ts';
 
 /** What holds the processes of one program together: a control group, or the best there is without. */
 export interface Confinement {
   readonly measuredBy: MeasuredBy;
   /** Takes a process that has not started the program yet. Rejects when that fails. */
   readonly add: (pid: number) => Promise<void>;
+  /** What was used until now was not the program. Absent: it is not counted anyway. */
+  readonly countFromNow?: () => void;
   readonly readUsage: () => CgroupUsage;
   readonly readCpuMs: () => number | undefined;
   /** Where others can read the same. Absent: nowhere. */
@@ -54,12 +58,29 @@ export async function openConfinement(home: GroupHome | undefined, limits: Cgrou
   }
 }
 
-/** Resolves when nothing is left in the confinement, however long that takes. */
-export async function killAll(confinement: Confinement): Promise<void> {
-  const pause = openPauses(promptlyMs);
+/** Resolves when nothing is left in the confinement, however long that takes. `nextEnd` is as in `ChildStarter`. */
+export async function killAll(confinement: Confinement, nextEnd?: () => Promise<void>): Promise<void> {
+  const pause = openPauses(nextEnd === undefined ? promptlyMs : 0);
   while (!confinement.isEmpty()) {
     confinement.kill();
-    await pause();
+    // The end of a process tells sooner than a look now and then, but need not be the last one's.
+    await (nextEnd === undefined ? pause() : Promise.race([nextEnd(), pause()]));
+  }
+}
+
+/**
+ * Resolves when a process is gone or waits to be waited for. The last process of a control group is not counted any more
+ * a moment before that, when all it had has been taken down.
+ */
+export async function awaitEnd(
+  known: Pick<ProcessFacts, 'pid' | 'startTicks'> | undefined,
+  nextEnd?: () => Promise<void>,
+): Promise<void> {
+  const pause = openPauses(promptlyMs);
+  for (;;) {
+    const now = known && readProcess(known.pid);
+    if (now === undefined || now.isZombie || now.startTicks !== known?.startTicks) return;
+    await (nextEnd === undefined ? pause() : Promise.race([nextEnd(), pause()]));
   }
 }
 

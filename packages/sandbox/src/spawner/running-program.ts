@@ -9,9 +9,11 @@ import { explainNotExecuted } from '../launch/explain-not-executed.ts';
 import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import type { Launch } from '../launch/launch.ts';
 import { AnswerReader, answerVariable, mayAnswer } from './answer-reader.ts';
-import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
+import { awaitEnd, checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 import type { GroupHome } from '../limits/group-home.ts';
+import { readProcess } from '../limits/read-process.ts';
+import type { ProcessFacts } from '../limits/read-process.ts';
 import { InputPipe } from './input-pipe.ts';
 import type { LaunchPlanner } from './launch-planner.ts';
 import type { Enforcement, InputTime } from './messages.ts';
@@ -20,6 +22,7 @@ import type { ProgramNetwork } from './open-network.ts';
 import { OutputValve } from './output-valve.ts';
 import type { OutputName } from './output-valve.ts';
 import { isExchanged } from './child-descriptors.ts';
+import type { SeatStock } from './seat-stock.ts';
 import { writeAll } from './spawner-folder.ts';
 import { startChild } from './start-child.ts';
 import type { ChildEnd, StartedChild, StartingParts } from './start-child.ts';
@@ -32,6 +35,8 @@ export interface SpawnerParts extends StartingParts {
   readonly groups: GroupHome | undefined;
   readonly enforcement: Enforcement;
   readonly planner: LaunchPlanner;
+  /** Absent: every program is started from nothing. */
+  readonly seats?: SeatStock | undefined;
 }
 
 export interface ProgramEvents {
@@ -65,6 +70,10 @@ export class RunningProgram {
   #kill: (() => void) | undefined;
   #network: ProgramNetwork | undefined;
   #confinement: Confinement | undefined;
+  /** Its processes have been in the confinement from their beginning. */
+  #isSeated = false;
+  /** The first process in the sandbox, which is the last to go. */
+  #inside: ProcessFacts | undefined;
   /** Why it was ended by us, or is to be. */
   #cause: ProgramEnd['how'] | undefined;
 
@@ -149,18 +158,23 @@ export class RunningProgram {
 
   async #runPlanned(plan: Launch, stdin: InputTime): Promise<ProgramEnd> {
     const { limits, isolation, workingDirectory } = this.#program;
-    const { groups, enforcement } = this.#parts;
+    const { groups, enforcement, seats } = this.#parts;
+    checkEnforcement(groups, enforcement);
+    const { memoryBytes } = limits;
+    // What is started ahead of time has time.
+    const seat = stdin === 'now' ? seats?.take({ memoryBytes, processes: countProcesses(limits, plan, 2) }) : undefined;
+    this.#isSeated = seat !== undefined;
     const start = {
       workingDirectory: isolation === 'none' ? workingDirectory : '/',
       stdin: stdin === 'now' ? this.#program.stdin : stdin === 'held' ? stdin : ('later' as const),
       limits,
+      seat: seat?.pid,
     };
-    checkEnforcement(groups, enforcement);
     // The child waits anyway, so both can begin at once.
-    const opening = openConfinement(groups, {
-      memoryBytes: limits.memoryBytes,
-      processes: countProcesses(limits, plan),
-    });
+    const opening =
+      seat === undefined
+        ? openConfinement(groups, { memoryBytes, processes: countProcesses(limits, plan, 1) })
+        : Promise.resolve(seat.group);
     opening.catch(() => undefined);
     let child: StartedChild | undefined;
     let confinement: Confinement | undefined;
@@ -174,7 +188,7 @@ export class RunningProgram {
       this.#confinement = undefined;
       await child?.end();
       confinement ??= await opening.catch(() => undefined);
-      if (confinement !== undefined) await killAll(confinement);
+      if (confinement !== undefined) await killAll(confinement, this.#parts.starter.nextEnd);
       this.#input?.close();
       for (const [, fd] of this.#handed.splice(0)) closeSync(fd);
       this.#valve.discard();
@@ -227,13 +241,15 @@ export class RunningProgram {
       throw new ProgramNotStarted('EXECUTION_ERROR', `The sandbox could not be built. ${this.#quoteEarly()}`.trim());
     }
     try {
-      await confinement.add(waiting.pid);
+      if (this.#isSeated) confinement.countFromNow?.();
+      else await confinement.add(waiting.pid);
     } catch (cause) {
       throw new ProgramNotStarted('LIMIT_UNENFORCEABLE', 'The program could not be put under its limits.', {
         cause,
         isTransient: true,
       });
     }
+    this.#inside = readProcess(waiting.pid);
     this.#kill = () => {
       child.kill();
       confinement.kill();
@@ -282,7 +298,8 @@ export class RunningProgram {
     stopWatchingDisk?.();
     // Before the kill, which makes the group refuse processes.
     const reachedLimit = confinement.findReachedLimit();
-    const [end] = await Promise.all([child.ended, killAll(confinement)]);
+    const [end] = await Promise.all([child.ended, killAll(confinement, this.#parts.starter.nextEnd)]);
+    await awaitEnd(this.#inside, this.#parts.starter.nextEnd);
     const reached = reachedLimit ?? findSignalledLimit(end);
     await this.#valve.drain();
     if (this.#cause === undefined && reached !== undefined) return { kind: 'limit', limit: reached };
@@ -329,9 +346,9 @@ function unusableSandbox(reason: string, options?: ErrorOptions): ProgramNotStar
 /** Of what a sandbox says that does not start. */
 const longestQuote = 64 * 1024;
 
-/** The sandbox has one process of its own inside. */
-function countProcesses(limits: ProgramLimits, plan: Launch): number {
-  return limits.processes + (plan.descriptors.some(({ kind }) => kind === 'status') ? 1 : 0);
+/** A sandbox has one process of its own inside, and with the one outside two. */
+function countProcesses(limits: ProgramLimits, plan: Launch, ofSandbox: 1 | 2): number {
+  return limits.processes + (plan.descriptors.some(({ kind }) => kind === 'status') ? ofSandbox : 0);
 }
 
 const signalledLimits = [

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { keepCompiledCode } from '../compile-cache.ts';
-import { ProgramNotStarted } from '../program.ts';
+import { defaultProgramLimits, ProgramNotStarted } from '../program.ts';
 import type { Program } from '../program.ts';
 import { probeSandbox } from '../launch/probe-sandbox.ts';
 import { closeInherited } from './close-inherited.ts';
@@ -12,6 +12,7 @@ import { ownChildStarter } from './child-starter.ts';
 import { PipeStock } from './pipe-stock.ts';
 import { RunningProgram } from './running-program.ts';
 import type { SpawnerParts } from './running-program.ts';
+import { SeatStock } from './seat-stock.ts';
 import { SpawnerFolder } from './spawner-folder.ts';
 import { StartHelper } from './start-helper.ts';
 
@@ -77,7 +78,10 @@ class Spawner {
         (end) => report({ kind: 'ended', run, end }),
         (error: unknown) => report({ kind: 'not-started', run, ...explain(error) }),
       )
-      .finally(() => this.#running.delete(run));
+      .finally(() => {
+        this.#running.delete(run);
+        void this.#parts.seats?.refill();
+      });
     this.#running.set(run, { program, ended });
   }
 }
@@ -107,6 +111,8 @@ async function openSpawner({ enforcement, sandbox, perl = '/usr/bin/perl' }: Con
   // Its children are gone with it, so this process has lost what it was to look after.
   const helper = StartHelper.open(perl, () => process.exit(1));
   const [probe, starter] = await Promise.all([sandbox ?? probeSandbox(), helper, pipes.refill()]);
+  const seats = groups && starter && new SeatStock(groups, starter, defaultProgramLimits);
+  await seats?.refill();
   // The next one starts faster, and smaller, without the compiler.
   keepCompiledCode();
   report({
@@ -117,7 +123,7 @@ async function openSpawner({ enforcement, sandbox, perl = '/usr/bin/perl' }: Con
     },
   });
   const planner = new LaunchPlanner(probe);
-  return new Spawner({ groups, enforcement, pipes, folder, planner, starter: starter ?? ownChildStarter });
+  return new Spawner({ groups, enforcement, pipes, folder, planner, seats, starter: starter ?? ownChildStarter });
 }
 
 closeInherited();

@@ -48,13 +48,15 @@ export async function startChild(
     readonly workingDirectory: string;
     readonly stdin: Uint8Array | 'later' | 'held';
     readonly limits: ProgramLimits;
+    /** As in `StartOptions`. */
+    readonly seat?: number | undefined;
   },
   parts: StartingParts,
 ): Promise<StartedChild> {
-  const { workingDirectory, stdin, limits } = options;
+  const { stdin, ...others } = options;
   const { theirs, ...rest } = await openDescriptors(launch, stdin, parts);
   try {
-    const child = await parts.starter.start(launch, { workingDirectory, limits, descriptors: theirs });
+    const child = await parts.starter.start(launch, { ...others, descriptors: theirs });
     return attend(child, rest);
   } catch (cause) {
     closeAll(Object.values(rest.ours) as number[]);
@@ -73,7 +75,7 @@ function attend(child: StartedProcess, { ours, shown }: Omit<ChildDescriptors, '
   const ended = child.ended.then((end): ChildEnd | Promise<ChildEnd> => {
     hasExited = true;
     if (release !== undefined) closeSync(release);
-    return end.kind === 'exited' ? describeExit(end.code, status) : end;
+    return status === undefined ? end : describeEnd(end, status);
   });
   return {
     ...(stdin !== undefined && { stdin }),
@@ -105,10 +107,11 @@ function attend(child: StartedProcess, { ours, shown }: Omit<ChildDescriptors, '
   };
 }
 
-async function describeExit(code: number, status: StatusReader | undefined): Promise<ChildEnd> {
-  if (status === undefined) return { kind: 'exited', code };
+/** When a sandbox has told how its program ended, its own end may be part of the cleaning up. */
+async function describeEnd(end: ProcessEnd, status: StatusReader): Promise<ChildEnd> {
   const said = await status.exitCode;
-  return said === undefined ? { kind: 'not-executed' } : { kind: 'exited', code: said };
+  if (said !== undefined) return { kind: 'exited', code: said };
+  return end.kind === 'exited' ? { kind: 'not-executed' } : end;
 }
 
 function tryKill(pid: number): void {

@@ -36,6 +36,12 @@ export class StartHelper implements ChildStarter {
   readonly #process: ChildProcess;
   readonly #children = new Map<number, Child>();
   readonly #ready = withResolvers<boolean>();
+  /** Processes that were forked ahead, as far as they are there and unused. */
+  readonly #seats = new Set<number>();
+  /** Those who asked for one, in their order. */
+  readonly #seating: ((pid: number | undefined) => void)[] = [];
+  #nextEnd = withResolvers<void>();
+  readonly nextEnd = (): Promise<void> => this.#nextEnd.promise;
   #text = '';
   #lastId = 0;
 
@@ -72,13 +78,30 @@ export class StartHelper implements ChildStarter {
     return isOpen ? helper : undefined;
   }
 
-  async start(launch: Launch, { workingDirectory, limits, descriptors }: StartOptions): Promise<StartedProcess> {
+  /** A process that waits for what it is to become. Undefined when the machine has none to spare. */
+  openSeat(): Promise<number | undefined> {
+    const { promise, resolve } = withResolvers<number | undefined>();
+    this.#seating.push(resolve);
+    this.#order('seat');
+    return promise;
+  }
+
+  closeSeat(pid: number): void {
+    if (this.#seats.delete(pid)) this.#order('unseat', String(pid));
+  }
+
+  hasSeat(pid: number): boolean {
+    return this.#seats.has(pid);
+  }
+
+  async start(launch: Launch, { workingDirectory, limits, descriptors, seat }: StartOptions): Promise<StartedProcess> {
+    if (seat !== undefined && !this.#seats.delete(seat)) throw new Error('the process that waited is gone');
     const id = (this.#lastId += 1);
     const child: Child = { started: withResolvers(), ended: withResolvers(), hasFailed: false };
     this.#children.set(id, child);
     const variables = Object.entries(launch.environment).map(([name, value]) => `${name}=${value}`);
     this.#order(
-      ...['start', String(id)],
+      ...['start', String(id), seat === undefined ? '' : String(seat)],
       launch.user === undefined ? '' : `${launch.user.uid}:${launch.user.gid}`,
       workingDirectory,
       writeLimits(resourceLimits(launch, limits)),
@@ -112,6 +135,10 @@ export class StartHelper implements ChildStarter {
 
   #take(kind: string, id: number, value: number): void {
     if (kind === 'ready') this.#ready.resolve(true);
+    if (kind === 'seat') this.#takeSeat(id);
+    if (kind === 'ended' || kind === 'gone') this.#tellEnd();
+    // What is told of a process that no number was chosen for is its own number.
+    if (kind === 'gone') this.#seats.delete(id);
     const child = this.#children.get(id);
     if (kind === 'started') {
       const kill = (): void => this.#order('kill', String(id));
@@ -122,8 +149,19 @@ export class StartHelper implements ChildStarter {
       child.started.reject(new Error(`the helper failed with ${getSystemErrorName(-value)}`));
     } else if (kind === 'ended') {
       this.#children.delete(id);
+      child?.started.reject(new Error('it ended before it was what it was to be'));
       child?.ended.resolve(child.hasFailed ? { kind: 'not-executed' } : describeStatus(value));
     }
+  }
+
+  #takeSeat(pid: number): void {
+    if (pid !== 0) this.#seats.add(pid);
+    this.#seating.shift()?.(pid === 0 ? undefined : pid);
+  }
+
+  #tellEnd(): void {
+    this.#nextEnd.resolve();
+    this.#nextEnd = withResolvers();
   }
 }
 
