@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { describeUsage } from './describe-usage.ts';
 import type { JsonObject } from './json.ts';
 import { InvalidInput, runTool } from './run-tool.ts';
+import { standardInput } from './standard-input.ts';
 import { defineTool, ToolError } from './tool.ts';
 import type { Tool, ToolSpec } from './tool.ts';
 
@@ -22,7 +23,7 @@ const answerVariable = 'SALLYPORT_ANSWER';
 export interface ToolProcess {
   /** Without the program and its file. */
   readonly args: readonly string[];
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: AsyncIterable<Uint8Array> & { readonly isTTY?: boolean };
   readonly writeOutput: (text: string) => Promise<void>;
   /** Given by the gate: with it before its answer, the tool need not end before the answer counts. Absent: not given. */
   readonly answerSign?: string;
@@ -49,7 +50,7 @@ export function serveTool<const Input extends JsonObject, const Output extends J
   process.on('uncaughtException', crash);
   void answerProcess(defined, {
     args: process.argv.slice(2),
-    stdin: process.stdin,
+    stdin: standardInput,
     ...streams,
     ...(answerSign && { answerSign }),
   }).then(end, crash);
@@ -106,9 +107,9 @@ function frameAnswer(answer: string, sign: string | undefined): string {
   return sign === undefined ? answer : `\u001e${sign} ${Buffer.byteLength(answer)}\n${answer}`;
 }
 
-async function readText(stdin: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(chunk as Buffer);
+async function readText(stdin: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stdin) chunks.push(chunk);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch (error) {

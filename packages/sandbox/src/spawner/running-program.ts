@@ -145,8 +145,8 @@ export class RunningProgram {
     if (passed.length < bytes.length) this.#valve.acknowledge(bytes.length - passed.length);
     if (answer?.state === 'complete') {
       this.#end({ kind: 'answered' });
-      // Somebody waits for it, and a runtime that was started ahead is large.
-      this.#parts.starter.freeMemoryOf?.(this.#confinement?.listProcesses() ?? []);
+      // Somebody waits for it, and a runtime that was started ahead is large. It came after the processes of the sandbox.
+      this.#parts.starter.freeMemoryOf?.(this.#confinement?.listProcesses().toReversed() ?? []);
     }
     if (answer?.state === 'spoiled') this.#end({ kind: 'misanswered' });
   }
