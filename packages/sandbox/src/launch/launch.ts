@@ -15,7 +15,12 @@ export interface Launch {
 
 export type LaunchDescriptor =
   /** To be read to its end, like a seccomp program or a list of arguments. A fresh descriptor each time. */
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: Uint8Array;
+      /** The very same object every time, and no secret, so that the file may be kept. Absent: it may not. */
+      readonly isConstant?: boolean;
+    }
   /** A file or folder, opened without following links, and checked to be what it was when the launch was planned. */
   | { readonly kind: 'path'; readonly path: string; readonly access: 'read' | 'write' }
   /** Where the process reports the id of its child, as JSON documents of bubblewrap's `--json-status-fd`. */

@@ -26,6 +26,8 @@ const namespaces = [
 
 const identity = ['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534', '--hostname', 'sandbox'];
 
+const ownBytes = Object.entries(ownFiles).map(([path, text]) => ({ path, bytes: Buffer.from(text) }));
+
 /** Without sizes, what a program writes there fills the memory of the machine. */
 const kernelFolders = [
   ...['--proc', '/proc'],
@@ -60,14 +62,17 @@ export function planBubblewrap(program: Program, machine: BubblewrapMachine): La
     ...setEnvironment(program.environment),
     ...showSystem(machine.system),
     ...kernelFolders,
-    ...Object.entries(ownFiles).flatMap(([path, text]) => [
-      ...['--perms', '0444', '--file', give({ kind: 'bytes', bytes: Buffer.from(text) }), path],
+    ...ownBytes.flatMap(({ path, bytes }) => [
+      ...['--perms', '0444', '--file', give({ kind: 'bytes', bytes, isConstant: true }), path],
     ]),
     ...(hasNode ? show(machine.node, `${runtimeFolder}/bin/node`, 'read') : []),
     ...steps.flatMap((step) => (step.kind === 'bind' ? show(step.source, step.target, step.access) : hide(step, give))),
     ...['--remount-ro', '/'],
     ...['--chdir', program.workingDirectory],
-    ...['--seccomp', give({ kind: 'bytes', bytes: packSeccompProgram(machine.architecture, program) })],
+    ...[
+      '--seccomp',
+      give({ kind: 'bytes', bytes: packSeccompProgram(machine.architecture, program), isConstant: true }),
+    ],
     ...['--json-status-fd', give({ kind: 'status' })],
     ...['--block-fd', give({ kind: 'release' })],
   ];

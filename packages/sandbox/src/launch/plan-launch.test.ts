@@ -55,7 +55,9 @@ test('what others can read in the list of processes holds the program, and nothi
 
 test('every descriptor is named by the option that uses it', () => {
   const launch = planLaunch(program, machine);
-  assert.deepEqual(findDescriptor(launch, '--seccomp'), { kind: 'bytes', bytes: packSeccompProgram('x64') });
+  assert.deepEqual(findDescriptor(launch, '--seccomp'), {
+    ...{ kind: 'bytes', bytes: packSeccompProgram('x64'), isConstant: true },
+  });
   assert.deepEqual(findDescriptor(launch, '--json-status-fd'), { kind: 'status' });
   assert.deepEqual(findDescriptor(launch, '--block-fd'), { kind: 'release' });
   assert.deepEqual(findDescriptor(launch, '--ro-bind-fd'), { kind: 'path', path: '/usr/bin/env', access: 'read' });
@@ -72,6 +74,16 @@ test('each launch gets descriptors of its own, because a read one is at its end'
   const [a, b] = [planLaunch(program, machine), planLaunch(program, machine)];
   assert.deepEqual(a, b);
   assert.notEqual(a.descriptors, b.descriptors);
+});
+
+test('only what is the same for every program may be kept, never its arguments and variables', () => {
+  const [a, b] = [planLaunch(program, machine), planLaunch({ ...program, environment: { SECRET: 'x' } }, machine)];
+  for (const [at, descriptor] of a.descriptors.entries()) {
+    const other = b.descriptors[at];
+    if (descriptor.kind !== 'bytes' || other?.kind !== 'bytes') continue;
+    assert.equal(descriptor.isConstant === true, at > 0);
+    assert.equal(descriptor.bytes === other.bytes, at > 0);
+  }
 });
 
 test('all namespaces are new, no capability is left, and the root is closed last', () => {

@@ -69,10 +69,12 @@ export async function openDescriptors(
     ours = { ...ours, stdin: writing };
     return reading;
   };
+  const openBytes = ({ bytes, isConstant = false }: Extract<LaunchDescriptor, { kind: 'bytes' }>): number =>
+    isConstant ? folder.openConstant(bytes) : folder.openBytes(bytes);
   const open = (descriptor: LaunchDescriptor): number => {
     if (descriptor.kind === 'status' || descriptor.kind === 'release')
       return pipeOf.get(descriptor.kind)?.theirs as number;
-    const fd = descriptor.kind === 'bytes' ? folder.openBytes(descriptor.bytes) : openPath(descriptor.path);
+    const fd = descriptor.kind === 'bytes' ? openBytes(descriptor) : openPath(descriptor.path);
     opened.push(fd);
     if (descriptor.kind === 'path') {
       const { dev, ino } = fstatSync(fd);

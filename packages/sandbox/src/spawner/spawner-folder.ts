@@ -22,6 +22,7 @@ const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 export class SpawnerFolder {
   readonly path = join(parent, nameAfterProcess());
   #count = 0;
+  readonly #constants = new Map<Uint8Array, number>();
 
   create(): void {
     mkdirSync(this.path, { mode: 0o700 });
@@ -51,6 +52,16 @@ export class SpawnerFolder {
     } finally {
       closeSync(writing);
     }
+  }
+
+  /**
+   * The same for bytes that never change, from one file: only the descriptor is new. Not for what a program gets itself,
+   * because the owner of a file may change it, and that can be the program's user.
+   */
+  openConstant(bytes: Uint8Array): number {
+    const kept = this.#constants.get(bytes) ?? this.openBytes(bytes);
+    this.#constants.set(bytes, kept);
+    return openSync(`/proc/self/fd/${kept}`, O_RDONLY);
   }
 
   /** Two descriptors of a file that is empty and nobody else's. What is written to the one can be read from the other. */
