@@ -237,6 +237,27 @@ describe('activity', () => {
     await visit.page.waitForURL(/#\/calls\?q=since/);
   });
 
+  it('is shown although the log grows faster than it can be read', async (test) => {
+    const other = await browser.logIn(daemon);
+    test.after(() => other.close());
+    let isOver = false;
+    const work = (async () => {
+      while (!isOver) {
+        await daemon.call('files.list', { path: '.' }, { token: agent });
+        await pause(500);
+      }
+    })();
+    // Longer than the page waits until it asks again.
+    await other.page.route('**/sallyport.v1.OperatorService/GetActivity', async (route) => {
+      await pause(5000);
+      await route.continue().catch(() => undefined);
+    });
+    await other.open('activity/hour');
+    await other.page.getByRole('img', { name: 'Calls of agents' }).waitFor({ timeout: 30_000 });
+    isOver = true;
+    await work;
+  });
+
   it('says so when nothing was called, and when it cannot be read', async (test) => {
     const other = await browser.logIn(daemon);
     test.after(() => other.close());

@@ -117,7 +117,7 @@ if (import.meta.main) {
   try {
     const visit = await browser.logIn(daemon, { viewport: { width: 1440, height: 900 } });
     // An hour on a busy machine has slow minutes.
-    visit.context.setDefaultTimeout(120_000);
+    visit.context.setDefaultTimeout(600_000);
     await stayOpen(daemon, visit, {
       minutes: Number(values.minutes),
       callsPerSecond: Number(values.rate),
