@@ -81,7 +81,7 @@ describe('home', () => {
     await visit.open('home');
     await visit.page.getByRole('region', { name: 'Waits for you' }).getByText('Delete notes.md (1 file)').waitFor();
     await visit.page
-      .getByRole('region', { name: 'Denied in a day' })
+      .getByRole('region', { name: 'Denied in the last day' })
       .getByRole('link', { name: /coder/ })
       .first()
       .waitFor();

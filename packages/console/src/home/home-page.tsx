@@ -110,7 +110,9 @@ function Figures({ report }: { readonly report: ActivityReport | undefined }) {
   );
 }
 
-const mostWaiting = 8;
+/** As many as there is room for on one screen. */
+const mostWaiting = 6;
+const mostDenied = 4;
 
 function Waiting() {
   const nowMs = useNowMs();
@@ -158,10 +160,14 @@ function Denials({ report }: { readonly report: ActivityReport | undefined }) {
     .map((line) => ({ name: line.name, denied: line.denied.reduce((sum, count) => sum + count, 0) }))
     .filter((each) => each.denied > 0)
     .toSorted((a, b) => b.denied - a.denied)
-    .slice(0, 6);
+    .slice(0, mostDenied);
   const most = Math.max(1, ...denied.map((each) => each.denied));
   return (
-    <Tile title="Denied in a day" area="denials">
+    <Tile
+      title="Denied in the last day"
+      area="denials"
+      link={denied.length > 0 && <a href={linkTo('calls', '', 'status:denied since:24h')}>calls</a>}
+    >
       {report === undefined && <Loading what="the day" />}
       {report !== undefined && denied.length === 0 && <p className="muted">No agent was denied anything.</p>}
       <ul className="shares">
@@ -192,7 +198,7 @@ function Denials({ report }: { readonly report: ActivityReport | undefined }) {
 function Limits() {
   const { value, trouble } = useSessions();
   return (
-    <Tile title="Runs out" area="limits" link={<a href={linkTo('sessions')}>agents</a>}>
+    <Tile title="Running out" area="limits" link={<a href={linkTo('sessions')}>agents</a>}>
       {trouble && <Problem trouble={trouble} />}
       {value === undefined && trouble === undefined && <Loading what="budgets" />}
       {value !== undefined && <BudgetGauges sessions={value} most={6} />}
@@ -220,7 +226,7 @@ function Day({ report }: { readonly report: ActivityReport | undefined }) {
           values: all[ending],
         }))}
         kind="bars"
-        height={224}
+        height={190}
         formatValue={(value) => Math.round(value).toLocaleString('en')}
         onPick={(slot) => go(linkTo('calls', '', filterOfSlot(report, slot)))}
       />
@@ -254,6 +260,12 @@ function Changed() {
     </Tile>
   );
 }
+
+/** Who could go around the gate: an agent that runs as the same user, outside of a sandbox. */
+const installWords: Readonly<Record<string, string>> = {
+  separated: 'under a user of its own',
+  advisory: 'not under a user of its own',
+};
 
 /** Whether anything is out of the ordinary, and whether the gate and its log are sound. */
 function Watch({ report }: { readonly report: ActivityReport | undefined }) {
@@ -311,7 +323,8 @@ function Watch({ report }: { readonly report: ActivityReport | undefined }) {
         <div>
           <dt>Gate</dt>
           <dd>
-            {status?.health ?? '…'} {status && <span className="muted">{status.install} install</span>}
+            {status?.health ?? '…'}{' '}
+            {status && <span className="muted">{installWords[status.install] ?? status.install}</span>}
           </dd>
         </div>
       </dl>
