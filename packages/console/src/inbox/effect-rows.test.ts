@@ -30,7 +30,7 @@ describe('the rows of an effect', () => {
   it('begin anew with each file of a diff', () => {
     const file = (name: string): string =>
       `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n+x\n`;
-    const kinds = ['plain', 'file', 'file', 'place', 'added'];
+    const kinds = ['file', 'file', 'file', 'place', 'added'];
     assert.deepEqual(kindsOf(`${file('one')}${file('two')}`), [...kinds, ...kinds]);
   });
 
@@ -42,6 +42,19 @@ describe('the rows of an effect', () => {
     );
     const shown = rows.flatMap(({ text, differs }) => (differs === undefined ? [] : [text.slice(...differs)]));
     assert.deepEqual(shown, ['1', '20']);
+  });
+
+  it('have no other numbers in a diff, and those of the effect in anything else', () => {
+    const commit =
+      'in: /work\ncommits:\ndiff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n';
+    assert.deepEqual(
+      readRows(commit).map(({ line, fileLine }) => fileLine ?? line),
+      [...Array.from({ length: 7 }, () => undefined), 1],
+    );
+    assert.deepEqual(
+      readRows('in: /work\nwrites: /work\n').map(({ line }) => line),
+      [1, 2],
+    );
   });
 
   it('mark no half of a character, and nothing where lines have little in common', () => {

@@ -4,8 +4,8 @@ export type RowKind = 'added' | 'removed' | 'place' | 'file' | 'plain';
 export interface EffectRow {
   readonly kind: RowKind;
   readonly text: string;
-  /** Of the line, from 1. */
-  readonly line: number;
+  /** Of the line in an effect that is no diff, from 1. Absent: it is in a diff. */
+  readonly line?: number;
   /** It goes on with the line before it. */
   readonly isContinued: boolean;
   /** Of the file that a diff is about: as it was for a removed line, as it would be for others. Absent: it is not known. */
@@ -27,7 +27,8 @@ export function readRows(effect: string, marks: readonly string[] = []): readonl
   return lines.flatMap((text, at) => {
     const { kind, fileLine, differs } = known[at] ?? { kind: 'plain' };
     return cut(text, marks).map((piece, index, pieces) => ({
-      ...{ kind, text: piece, line: at + 1, isContinued: index > 0 },
+      ...{ kind, text: piece, isContinued: index > 0 },
+      ...(isDiff ? {} : { line: at + 1 }),
       ...(fileLine === undefined ? {} : { fileLine }),
       // What is cut is shown whole: where it differs could be in any of its pieces.
       ...(differs === undefined || pieces.length > 1 ? {} : { differs }),
@@ -96,10 +97,14 @@ function findDifference(a: string, b: string): { readonly from: number; readonly
   return from + tail < shorter / 4 ? undefined : { from, tail: Math.max(0, tail) };
 }
 
+/** What git says about a file before its hunks. */
+const fileHead =
+  /^(?:---|\+\+\+|diff --git|index|(?:new|deleted) file mode|(?:old|new) mode|(?:dis)?similarity index|(?:rename|copy) (?:from|to)) /;
+
 /** Inside a hunk, `---` is a removed line that begins with two dashes. */
 function kindOf(text: string, inHunk: boolean): RowKind {
   if (text.startsWith('@@ ')) return 'place';
-  if (!inHunk && /^(?:---|\+\+\+) /.test(text)) return 'file';
+  if (!inHunk && fileHead.test(text)) return 'file';
   if (text.startsWith('+')) return 'added';
   return text.startsWith('-') ? 'removed' : 'plain';
 }

@@ -30,10 +30,14 @@ export function EffectView({ effect, label, places, revealed }: EffectViewProps)
         <Row key={at} id={`${label} ${at}`} row={row} {...parts} />
       ))}
       {restRows.map((row, at) => (
-        <Row key={`rest ${at}`} id={`${label} rest ${at}`} row={{ ...row, line: shown.length + row.line }} {...parts} />
+        <Row key={`rest ${at}`} id={`${label} rest ${at}`} row={moved(row, shown.length)} {...parts} />
       ))}
     </div>
   );
+}
+
+function moved(row: EffectRow, by: number): EffectRow {
+  return row.line === undefined ? row : { ...row, line: by + row.line };
 }
 
 function useRows(effect: string, places: readonly MaskedPlace[]): readonly EffectRow[] {
@@ -50,7 +54,7 @@ interface RowProps extends Pick<EffectViewProps, 'places' | 'revealed'> {
 }
 
 function Row({ id, row: { kind, text, line, isContinued, fileLine, differs }, places, revealed }: RowProps) {
-  const number = kind === 'plain' && fileLine === undefined ? line : fileLine;
+  const number = fileLine ?? line;
   return openMarks(text, places, revealed).map((parts, at) => {
     const isMore = isContinued || at > 0;
     return (
