@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { TestDaemon } from '../harness/daemon.ts';
 import { ConsoleBrowser } from './console-browser.ts';
 import type { ConsoleVisit } from './console-browser.ts';
+import { describeHome } from '../../packages/gateway/src/index.ts';
 import { findBarriers } from './find-barriers.ts';
 
 const places = [
@@ -389,6 +390,28 @@ describe('rules', () => {
     await visit.page.getByText(/recorded calls? decided again: nothing would change/).waitFor();
     await visit.open('rules/secrets');
     await visit.page.getByText('Files like this one hold credentials.').waitFor();
+    await visit.open('rules/input-schema');
+    await visit.page.getByText('No rule named input-schema is in force.').waitFor();
+  });
+
+  it('are edited in files, replayed, and put in force after what changes was shown', async () => {
+    await daemon.call('policy.init', {});
+    const { rulesFolder } = describeHome(daemon.place.home);
+    const file = join(rulesFolder, 'tools.yaml');
+    const rule = '  - { id: no-drafts, effect: deny, tools: [files.read], paths: [$WORKSPACE/notes.md] }';
+    writeFileSync(file, `${readFileSync(file, 'utf8').trimEnd()}\n${rule}\n`);
+    await visit.open('home');
+    await visit.open('rules');
+    const files = visit.page.getByRole('region', { name: 'The files of the rules' });
+    await files.getByText('The files have changed, and the change is not in force yet.').waitFor();
+    await files.getByRole('button', { name: 'Replay with the files as they are now' }).click();
+    await files.getByText(/recorded calls? decided again: \d+ from allow to deny/).waitFor();
+    await files.getByRole('button', { name: 'Put the files in force…' }).click();
+    const dialog = visit.page.getByRole('dialog', { name: 'Confirm' });
+    await dialog.getByText(/then: \d+ rules/).waitFor();
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await files.getByText('The files are what is in force.').waitFor();
+    await visit.page.getByRole('list', { name: 'Rules' }).getByText('no-drafts').waitFor();
   });
 });
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { indexedPart, isBeingIndexed } from '../daemon/indexed-part.ts';
 import type { Activity, ActivityReport } from '../daemon/messages.ts';
 import { BudgetGauges } from '../sessions/budget-gauges.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
@@ -50,7 +51,7 @@ function ActivityOf({ hours, title }: { readonly hours: number; readonly title: 
   if (value === undefined) {
     return trouble === undefined ? <Loading what="the activity" /> : <Problem trouble={trouble} onRetry={reload} />;
   }
-  const isBuilding = Number(value.indexedSize) < Number(value.logSize);
+  const isBuilding = isBeingIndexed(indexedPart(value));
   return (
     <>
       {trouble && <Problem trouble={trouble} onRetry={reload} />}
@@ -128,7 +129,7 @@ function Plots({ report, title }: { readonly report: ActivityReport; readonly ti
           series={[{ name: 'asked', colour: '--plot-asked', values: share }]}
           kind="lines"
           height={180}
-          formatValue={(value) => value.toFixed(value < 10 ? 1 : 0)}
+          formatValue={(value) => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })}
           onPick={(slot) => go(linkTo('calls', '', filterOfSlot(report, slot, 'status:pending')))}
         />
       </Panel>

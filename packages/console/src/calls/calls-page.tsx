@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { FormEvent } from 'react';
+import { isBeingIndexed } from '../daemon/indexed-part.ts';
 import { Empty, Loading, PageHead, Problem } from '../shell/parts.tsx';
 import { go, linkTo } from '../shell/use-route.ts';
 import { useKeys } from '../inbox/use-keys.ts';
@@ -51,7 +52,9 @@ export function CallsPage({ callId, query }: { readonly callId: string; readonly
             </button>
           );
         })}
-        {indexed < 1 && <span className="muted">The search index is being built: {Math.floor(indexed * 100)} %.</span>}
+        {isBeingIndexed(indexed) && (
+          <span className="muted">The search index is being built: {Math.floor(indexed * 100)} %.</span>
+        )}
       </p>
       {trouble && <Problem trouble={trouble} />}
       <div className={`split${callId === '' ? '' : ' split-open'}`}>

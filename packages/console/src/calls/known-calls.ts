@@ -1,3 +1,4 @@
+import { indexedPart } from '../daemon/indexed-part.ts';
 import type { SearchPage } from '../daemon/search-audit.ts';
 import { addRecord } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
@@ -38,7 +39,7 @@ export function addPage(known: KnownCalls, page: SearchPage, isNewer: boolean): 
   const kept = calls.size > most ? keepNewest(calls, most) : calls;
   const isCut = kept !== calls;
   const newest = Math.max(known.newest, ...page.entries.map(({ records }) => Number(records.at(-1)?.index ?? -1)));
-  const indexed = Number(page.logSize) === 0 ? 1 : Number(page.indexedSize) / Number(page.logSize);
+  const indexed = indexedPart(page);
   if (!isNewer) return { calls: kept, next: isCut ? undefined : page.next, newest, indexed, isFull: isCut };
   // What was cut off at the end can be read again.
   const next = isCut && !known.isFull ? String(Math.min(...[...kept.values()].map(lastIndexOf))) : known.next;

@@ -1,14 +1,15 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { InJson, PolicyCheck, PolicyReplay, PolicyRules, PolicyShadow, PolicyStatus } from '@sallyport/contract';
+import type { InJson, PolicyRules, PolicyShadow, PolicyStatus } from '@sallyport/contract';
 import { callTool } from '../daemon/call-tool.ts';
+import { indexedPart, isBeingIndexed } from '../daemon/indexed-part.ts';
 import type { RuleReport } from '../daemon/messages.ts';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
-import { Empty, Fact, Loading, PageHead, Problem, troubleOf } from '../shell/parts.tsx';
-import type { Trouble } from '../shell/parts.tsx';
+import { Empty, Fact, Loading, PageHead, Problem } from '../shell/parts.tsx';
 import { useLoaded } from '../shell/use-loaded.ts';
 import { linkTo } from '../shell/use-route.ts';
 import { formatAgo, formatCount } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
+import { RuleFiles } from './rule-files.tsx';
 
 interface RulesView {
   readonly list: InJson<PolicyRules>;
@@ -79,11 +80,12 @@ export function RulesPage({ ruleId }: { readonly ruleId: string }) {
       {value === undefined && trouble === undefined && <Loading what="the rules" />}
       {value !== undefined && (
         <>
-          <Files status={value.status} />
+          <RuleFiles status={value.status} reload={reload} />
           <p className="muted list-note">
             {formatCount(value.list.rules.length, 'rule')} in force, {unused} of them never decided a call.
-            {Number(value.list.indexedSize) < Number(value.list.logSize) && ' The log is still being counted.'}
+            {isBeingIndexed(indexedPart(value.list)) && ' The log is still being counted.'}
           </p>
+          {ruleId !== '' && !value.list.rules.some(({ rule }) => rule?.id === ruleId) && <NoSuchRule id={ruleId} />}
           {rules.length === 0 && <Empty title="No rule fits the filter" />}
           <ul className="rows" aria-label="Rules">
             {rules.map((each) => (
@@ -93,6 +95,22 @@ export function RulesPage({ ruleId }: { readonly ruleId: string }) {
         </>
       )}
     </>
+  );
+}
+
+/** A link from a call may name what is no rule of the files, or is not one any more. */
+function NoSuchRule({ id }: { readonly id: string }) {
+  return (
+    <p className="block-section list-note" role="status">
+      <span>
+        No rule named{' '}
+        <strong>
+          <Visible text={id} />
+        </strong>{' '}
+        is in force. A call that names it was decided by the gate itself, or by a rule that is gone.{' '}
+        <a href={linkTo('calls', '', `rule:${id}`)}>The calls that it decided</a>
+      </span>
+    </p>
   );
 }
 
@@ -173,87 +191,6 @@ function RuleLine({ report, tried: allTried, isOpen }: RuleLineProps) {
         </div>
       </details>
     </li>
-  );
-}
-
-/** Rules are edited in their files. What the files would change is tried on the recorded calls before they count. */
-function Files({ status }: { readonly status: InJson<PolicyStatus> }) {
-  const [replay, setReplay] = useState<InJson<PolicyReplay>>();
-  const [check, setCheck] = useState<InJson<PolicyCheck>>();
-  const [trouble, setTrouble] = useState<Trouble>();
-  const [isBusy, setIsBusy] = useState(false);
-  const tryOut = async (): Promise<void> => {
-    setIsBusy(true);
-    setTrouble(undefined);
-    try {
-      setReplay(await callTool<InJson<PolicyReplay>>('policy.replay', { against: 'in-force' }));
-      setCheck(await callTool<InJson<PolicyCheck>>('policy.check', { rules: 'files' }));
-    } catch (error) {
-      setTrouble(troubleOf(error));
-    }
-    setIsBusy(false);
-  };
-  const { files, folder, problem } = status;
-  const says: Readonly<Record<string, string>> = {
-    applied: 'The files are what is in force.',
-    changed: 'The files have changed since. Put them in force with sallyport policy apply.',
-    broken: 'The files cannot be read.',
-  };
-  return (
-    <section className={`block-section files-${files}`} aria-label="The files of the rules">
-      <p>
-        {says[files] ?? files} Edit them in <code>{folder}</code>, then replay what was called.
-      </p>
-      {problem !== '' && (
-        <p className="problem">
-          <Visible text={problem} />
-        </p>
-      )}
-      <div className="form-actions">
-        <button type="button" disabled={isBusy} onClick={() => void tryOut()}>
-          {isBusy ? 'Replaying…' : 'Replay with the files as they are now'}
-        </button>
-      </div>
-      {trouble && <Problem trouble={trouble} />}
-      {replay !== undefined && <Replay replay={replay} />}
-      {check !== undefined && check.findings.length > 0 && (
-        <details className="fold">
-          <summary>{formatCount(check.findings.length, 'remark')} about the files</summary>
-          <ul className="findings">
-            {check.findings.map(({ message }, at) => (
-              <li key={at}>
-                <Visible text={message} />
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-    </section>
-  );
-}
-
-function Replay({ replay: { decided, ways, calls } }: { readonly replay: InJson<PolicyReplay> }) {
-  return (
-    <div role="status">
-      <p>
-        {formatCount(decided, 'recorded call')} decided again:{' '}
-        {ways.length === 0
-          ? 'nothing would change.'
-          : `${ways.map(({ was, would, count }) => `${count} from ${was} to ${would}`).join(', ')}.`}
-      </p>
-      <ul className="rows">
-        {calls.slice(0, 10).map(({ callId, agent, tool, was, would }) => (
-          <li key={callId}>
-            <a className="line" href={linkTo('calls', callId)}>
-              <Visible text={agent} /> <code>{tool}</code>{' '}
-              <span className="muted">
-                {was?.effect} → {would?.effect} by {would?.ruleId}
-              </span>
-            </a>
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }
 
