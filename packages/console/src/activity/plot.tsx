@@ -111,7 +111,8 @@ function optionsOf(
     axes: [
       {
         ...axis,
-        // The day stands below the time.
+        // The day stands below the time. Two days beside each other need this much room.
+        space: 80,
         size: (_plot, values) => (values?.some((value) => value?.includes('\n')) ? 42 : 26),
         values: [
           // The step, each tick, and what is added where another year, month or day begins.

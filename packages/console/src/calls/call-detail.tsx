@@ -155,10 +155,10 @@ function Ending({ call, facts: { refusal, error, summary, decision }, deciding }
             </a>
           </Fact>
         )}
-        {refusal?.remedy !== undefined && (
+        {refusal?.remedy !== undefined && call.outcome !== 'waiting' && (
           <Fact name="what to do">
             <span className="as-written">
-              <Visible text={refusal.remedy} />
+              <WithCode text={refusal.remedy} />
             </span>
           </Fact>
         )}
@@ -243,6 +243,19 @@ function Facts({ call, facts }: { readonly call: Call; readonly facts: Payload }
         ))}
       </Fact>
     </dl>
+  );
+}
+
+/** What stands between backticks is something to type. */
+function WithCode({ text }: { readonly text: string }) {
+  return text.split(/`([^`]+)`/).map((piece, at) =>
+    at % 2 === 0 ? (
+      <Visible key={at} text={piece} />
+    ) : (
+      <code key={at}>
+        <Visible text={piece} />
+      </code>
+    ),
   );
 }
 
