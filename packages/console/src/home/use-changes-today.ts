@@ -16,7 +16,8 @@ export interface ChangeToday {
   readonly atMs: number;
 }
 
-const mostShown = 8;
+/** As many as there is room for on one screen. */
+const mostShown = 5;
 
 /** What people and the gate itself changed since midnight: sessions, rules, tools, the mode. The latest first. */
 export function useChangesToday(): Loaded<readonly ChangeToday[]> {
@@ -39,7 +40,9 @@ export function useChangesToday(): Loaded<readonly ChangeToday[]> {
         return [{ key: last.index, link: linkTo('audit', last.index), who, text: event.replaceAll('_', ' '), atMs }];
       }
       const { verb, object } = tellCall(call.tool, factsOfCall(call).arguments, call.summary, call.outcome);
-      return [{ key: last.index, link: linkTo('calls', call.id), who: call.agent, text: `${verb} ${object}`, atMs }];
+      return [
+        { key: last.index, link: linkTo('calls', call.id), who: call.agent, text: `${verb} ${object}`.trim(), atMs },
+      ];
     });
     return changes.toSorted((a, b) => b.atMs - a.atMs).slice(0, mostShown);
   }, []);

@@ -22,6 +22,11 @@ describe('a call in words', () => {
     assert.equal(tell('shell.run', { argv: ['node', '--test'] }, '', 'error'), 'failed to run node --test');
   });
 
+  it('says what needs no object, and what people did to the gate', () => {
+    assert.equal(tellCall('policy.apply', {}, '', 'ok').verb, 'put the rule files in force');
+    assert.equal(tell('secrets.set', { name: 'deploy-key' }, '', 'ok'), 'stored the secret deploy-key');
+  });
+
   it('names the tool where nobody knows what the call was about', () => {
     assert.equal(
       tell('files.delete', undefined, 'Nobody decided.', 'denied'),

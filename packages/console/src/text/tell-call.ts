@@ -47,13 +47,24 @@ const verbs: Readonly<Record<string, Verb>> = {
   'people.add': ['added', 'add'],
   'people.revoke': ['revoked', 'revoke'],
   'teams.put': ['made the team', 'make the team'],
-  'policy.apply': ['put rules in force', 'put rules in force'],
+  'teams.remove': ['removed the team', 'remove the team'],
+  'agents.create': ['added the agent', 'add the agent'],
+  'agents.delete': ['removed the agent', 'remove the agent'],
+  'secrets.set': ['stored the secret', 'store the secret'],
+  'secrets.remove': ['removed the secret', 'remove the secret'],
   'policy.allow': ['allowed such calls as', 'allow such calls as'],
   'upstreams.add': ['added the upstream', 'add the upstream'],
+  'upstreams.remove': ['removed the upstream', 'remove the upstream'],
   'upstreams.accept': ['accepted the tools of', 'accept the tools of'],
   'approvals.approve': ['approved', 'approve'],
   'approvals.deny': ['denied', 'deny'],
   'client.edit': ['edited', 'edit'],
+};
+
+/** They need no object. */
+const wholeVerbs: Readonly<Record<string, Verb>> = {
+  'policy.apply': ['put the rule files in force', 'put the rule files in force'],
+  'policy.init': ['wrote a copy of the shipped rules', 'write a copy of the shipped rules'],
 };
 
 /** The arguments that say what a call is about, the most telling first. */
@@ -67,6 +78,8 @@ const longestObject = 120;
 
 /** A call as the rest of a sentence that begins with its agent. Everything in it was chosen by others. */
 export function tellCall(tool: string, args: unknown, summary: string, outcome: Outcome): ToldCall {
+  const whole = Object.hasOwn(wholeVerbs, tool) ? wholeVerbs[tool] : undefined;
+  if (whole !== undefined) return { verb: verbFor(outcome, ...whole), object: '', detail: detailOf(summary, outcome) };
   const isGit = tool.startsWith('git.');
   const known = Object.hasOwn(verbs, tool) ? verbs[tool] : undefined;
   const [past, plain] = known ?? (isGit ? ['ran', 'run'] : ['called', 'call']);
