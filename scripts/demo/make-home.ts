@@ -230,7 +230,13 @@ class Demo {
         '{\n  "version": "2.0.0",\n  "tasks": [{ "label": "test", "type": "shell", "command": "npm test" }]\n}\n',
     });
     await ask('builder', 'files.delete', { path: 'tmp/export-10.csv' });
+    // Staging runs at once; the commit asks, and shows what it would record.
     await ask('release-bot', 'git.add', { args: ['src', 'docs'] });
+    await ask('release-bot', 'git.commit', {
+      args: ['-m', 'Explain the berths', '--', 'docs/notes-1.md', 'docs/notes-2.md'],
+    });
+    // Only people who run the gate may do this: an anomaly.
+    await ask('scout', 'secrets.list', {});
     await ask('docs-writer', 'tickets.create_ticket', {
       title: 'Explain the berth numbers on the start page',
       body: 'Visitors ask at the pier.\nA map would help.',
