@@ -121,7 +121,13 @@ function optionsOf(
           [60, '{HH}:{mm}', day, null, day, null, null, null, 1],
         ],
       },
-      { ...axis, size: 54, values: (_plot, values) => values.map((value) => latest.current.formatValue(value)) },
+      {
+        ...axis,
+        size: 54,
+        // Bars count calls, and there is no half of one.
+        ...(kind === 'bars' && { incrs: wholeSteps }),
+        values: (_plot, values) => values.map((value) => latest.current.formatValue(value)),
+      },
     ],
     series: [
       {},
@@ -146,6 +152,7 @@ function optionsOf(
   };
 }
 
+const wholeSteps = Array.from({ length: 8 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 const day = '\n{WWW} {D} {MMM}';
 const bars = uPlot.paths.bars?.({ size: [0.82, 40], align: 1 });
 
