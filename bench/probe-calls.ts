@@ -11,13 +11,16 @@ export interface ProbeOptions {
   readonly everyMs: number;
 }
 
+if (parentPort === null) throw new Error('others call from a worker thread');
+const port = parentPort;
+const post = (message: unknown): void => port.postMessage(message);
 const { address, token, path, everyMs } = workerData as ProbeOptions;
 const agent = new Agent({ keepAlive: true });
 await read(0);
-parentPort?.postMessage('ready');
+post('ready');
 const waits: number[] = [];
 let isDone = false;
-parentPort?.once('message', () => (isDone = true));
+port.once('message', () => (isDone = true));
 for (let offset = 1; !isDone; offset++) {
   const startedAtMs = performance.now();
   await read(offset);
@@ -25,7 +28,7 @@ for (let offset = 1; !isDone; offset++) {
   await sleep(everyMs);
 }
 agent.destroy();
-parentPort?.postMessage(waits);
+post(waits);
 
 function read(offset: number): Promise<void> {
   const body = JSON.stringify({ name: 'files.read', inputJson: JSON.stringify({ path, offset }) });

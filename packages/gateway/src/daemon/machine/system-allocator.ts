@@ -1,3 +1,5 @@
+import type * as foreignFunctions from 'node:ffi';
+
 /** What is given to the system when it is freed, and not kept for the next one. */
 const largeBytes = 1024 * 1024;
 /** Its number in glibc's malloc.h. */
@@ -28,7 +30,7 @@ export function openSystemAllocator(): SystemAllocator | undefined {
 }
 
 /** Node warns that this part of it may change. An operator can do nothing about that. */
-function loadForeignFunctions(): typeof import('node:ffi') {
+function loadForeignFunctions(): typeof foreignFunctions {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
   try {
