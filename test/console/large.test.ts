@@ -107,6 +107,17 @@ test('a page that stays open while agents work draws and keeps no more than befo
   assert.ok(rows < 60 && elements < 2500, `${rows} rows, ${elements} elements`);
 });
 
+test('home is one screen, however much waits and happened', async () => {
+  await visit.open('home');
+  await visit.page.getByRole('region', { name: 'Waits for you' }).getByRole('listitem').first().waitFor();
+  await visit.page.getByRole('img', { name: 'Calls of agents in the last day' }).waitFor();
+  await visit.page.locator('.loading').first().waitFor({ state: 'detached' });
+  const overflow = await visit.page.evaluate<number>(
+    `(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('main'))`,
+  );
+  assert.equal(overflow, 0);
+});
+
 test('the week is on every page that counts it', async () => {
   await visit.open('activity/week');
   for (const agent of ['scout', 'builder', 'reviewer', 'tester', 'release-bot', 'docs-writer']) {
