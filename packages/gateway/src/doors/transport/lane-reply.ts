@@ -5,6 +5,8 @@ import { dateNow, describeKeeping, reasonOf } from './wire/answer-head.ts';
 
 type Event = 'close' | 'drain' | 'finish';
 
+const unsafeInHeader = /[^\t\x20-\x7e\x80-\xff]/;
+
 /** The answer to one request on the lane for plain calls: what of `ServerResponse` the routes there need. */
 export class LaneReply implements HttpReply {
   readonly #socket: Socket;
@@ -41,7 +43,12 @@ export class LaneReply implements HttpReply {
 
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): void {
     let lines = '';
-    for (const name in headers) lines += `${name}: ${headers[name]}\r\n`;
+    for (const name in headers) {
+      const value = String(headers[name]);
+      // As `node:http` does: nobody who chooses a value may begin another line with it.
+      if (unsafeInHeader.test(value)) throw new TypeError(`the header ${name} has a character that it must not have`);
+      lines += `${name}: ${value}\r\n`;
+    }
     this.#isChunked = headers['content-length'] === undefined && status !== 204;
     this.#head = `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${lines}Date: ${dateNow()}\r\n${describeKeeping(this.#connection)}\r\n`;
   }
