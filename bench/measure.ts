@@ -8,6 +8,8 @@ export interface Budget {
   readonly roundSeconds?: number;
   /** Prepares what the rounds use. Returns how to take it down. */
   readonly setUp: () => Promise<() => Promise<void>>;
+  /** Measured in a process of its own. To fork takes longer the larger a process is, and here the floor is a fork. */
+  readonly isAlone?: true;
   /** Whether the figures meet the bar. */
   readonly meets: (ratio: number, figures: { readonly floor: number; readonly subject: number }) => boolean;
 }

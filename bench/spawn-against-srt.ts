@@ -21,6 +21,7 @@ export function spawnAgainstSrt(): Budget {
   return {
     name: 'sandboxed program, cold, against sandbox-runtime',
     bar: 'faster',
+    isAlone: true,
     meets: (_ratio, { floor, subject }) => subject < floor,
     setUp: async () => {
       await installRivals();

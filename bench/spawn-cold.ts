@@ -21,6 +21,7 @@ export function spawnCold(): Budget {
   return {
     name: 'sandboxed program, cold, one at a time',
     bar: '≤ a bare spawn + 6 ms, p50',
+    isAlone: true,
     meets: (_ratio, { floor, subject }) => subject <= floor + 6,
     setUp: async () => {
       client = await openBenchSpawner();
@@ -53,6 +54,7 @@ export function spawnManyCold(): Budget {
   return {
     name: `sandboxed programs, cold, ${inFlight} in flight`,
     bar: '≥ 2 × bubblewrap alone',
+    isAlone: true,
     meets: (ratio) => ratio >= 2,
     roundSeconds: 2,
     setUp: async () => {

@@ -12,6 +12,7 @@ export function spawnPrepared(): Budget {
   return {
     name: 'sandboxed program, prepared',
     bar: '≤ a bare spawn + 2 ms, p50',
+    isAlone: true,
     meets: (_ratio, { floor, subject }) => subject <= floor + 2,
     setUp: async () => {
       client = await openBenchSpawner();

@@ -38,6 +38,7 @@ export function spawnWarm(): Budget {
   return {
     name: 'sandboxed Node tool, warm',
     bar: '≤ 3 ms, p50',
+    isAlone: true,
     meets: (_ratio, { subject }) => subject <= 3,
     roundSeconds: 2,
     setUp: async () => {

@@ -210,7 +210,7 @@ interface BenchGate {
 }
 
 async function openGate(releases: Release[], medium: Medium, checkout = root): Promise<BenchGate> {
-  const place = liftLimits(newPlaceOn(medium));
+  const place = liftLimits(newPlaceOn(medium), checkout);
   const rules = join(place.home, 'governance', 'tools.yaml');
   writeFileSync(rules, readFileSync(rules, 'utf8').replace(/^rules:\n/m, rule));
   const { TestDaemon: Daemon } = (await import(join(checkout, 'test/harness/daemon.ts'))) as {
