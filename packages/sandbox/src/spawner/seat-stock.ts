@@ -30,7 +30,7 @@ export class SeatStock {
     this.#limits = limits;
   }
 
-  /** It belongs to the caller from then on. Undefined: there is none, so a new process has to do. */
+  /** It belongs to the caller from then on. Undefined: no seat waits, and a new process has to do. */
   take(limits: CgroupLimits): Seat | undefined {
     const seat = this.#seats.shift();
     if (seat === undefined) return undefined;
