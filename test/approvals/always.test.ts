@@ -81,7 +81,7 @@ test('in the console, always shows the rule in a dialog, and cancelling it chang
     await visit.open('approvals');
     const always = visit.page.getByRole('button', { name: /Always/ });
     const dialog = visit.page.getByRole('dialog', { name: 'Never ask about this again' });
-    await visit.page.locator('.decisions[data-armed=true]').waitFor();
+    await visit.canApprove();
     const untouched = rules();
     await always.click();
     await dialog.getByText('Exactly this command').waitFor();

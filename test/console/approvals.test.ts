@@ -52,8 +52,13 @@ function askToMove(folder: string, names: readonly string[]): Promise<Answer> {
 }
 
 const movedFrom = (folder: string): string[] => readdirSync(join(daemon.place.workspace, `${folder}-moved`));
+/** What came instead is worth reading. */
+async function runs(call: Promise<Answer>): Promise<void> {
+  const answer = await call;
+  assert.ok(answer.success, JSON.stringify(answer));
+}
+
 const heading = (name: string | RegExp) => visit.page.getByRole('heading', { level: 2, name });
-const isArmed = () => visit.page.locator('.decisions[data-armed=true]').waitFor();
 
 /** Looks at the effect part by part, as far as it does not fit into the window. */
 async function seeAll(): Promise<void> {
@@ -72,9 +77,9 @@ describe('a request', () => {
     await visit.page.getByText('Moving by pattern can touch many files at once.').waitFor();
     await visit.page.getByText('rule workspace-move').waitFor();
     assert.match(await visit.page.title(), /^\(1\)/);
-    await isArmed();
+    await visit.canApprove();
     await visit.page.keyboard.press('a');
-    assert.ok((await call).success);
+    await runs(call);
     assert.deepEqual(movedFrom('letters'), ['a.txt', 'b.txt']);
     await heading('Nothing waits for you').waitFor();
     await visit.page.getByRole('link', { name: 'Decided' }).click();
@@ -85,7 +90,7 @@ describe('a request', () => {
     requirement('APPR-10');
     const call = askToMove('drafts', ['a.txt']);
     await heading(/Move 1 file from drafts/).waitFor();
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('c');
     await visit.page.getByLabel('What should the agent do instead?').fill('Only move what is older than a week.');
     await visit.page.getByRole('button', { name: 'Deny and send' }).click();
@@ -98,7 +103,7 @@ describe('a request', () => {
   it('is denied with one key', async () => {
     const call = askToMove('plans', ['a.txt']);
     await heading(/Move 1 file from plans/).waitFor();
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     assert.equal((await call).denied?.rationaleCode, 'APPROVAL_DENIED');
   });
@@ -107,7 +112,7 @@ describe('a request', () => {
     writeFileSync(join(daemon.place.workspace, 'old.txt'), 'old');
     const call = daemon.call('files.delete', { path: 'old.txt' }, { token: agent, waitMs: 30_000 });
     await heading(/Delete old\.txt/).waitFor();
-    await isArmed();
+    await visit.canApprove();
     for (const key of ['s', 't']) await visit.page.keyboard.press(key);
     assert.equal(
       await visit.page.getByRole('button', { name: /For the session/ }).getAttribute('aria-disabled'),
@@ -120,7 +125,7 @@ describe('a request', () => {
     assert.ok(existsSync(join(daemon.place.workspace, 'old.txt')));
     await word.fill('approve');
     await word.press('Enter');
-    assert.ok((await call).success);
+    await runs(call);
     assert.equal(existsSync(join(daemon.place.workspace, 'old.txt')), false);
   });
 
@@ -129,7 +134,7 @@ describe('a request', () => {
     const call = askToMove('many', names);
     await heading('Move 70 files from many to many-moved').waitFor();
     await visit.page.getByText(/lines not seen yet/).waitFor();
-    await isArmed();
+    await visit.isArmed();
     // Jumping to the end leaves the middle unseen, whatever the browser makes of it on the way.
     await visit.page.locator('.card-scroll').press('End');
     await visit.page.getByText('many/file-069.txt -> many-moved/file-069.txt').waitFor();
@@ -142,7 +147,7 @@ describe('a request', () => {
     await seeAll();
     assert.equal(await unseen.count(), 0);
     await visit.page.keyboard.press('a');
-    assert.ok((await call).success);
+    await runs(call);
     assert.equal(movedFrom('many').length, 70);
   });
 
@@ -154,10 +159,10 @@ describe('a request', () => {
     const calls = [1, 2].map(() => daemon.call('files.move_glob', input, { token: agent, waitMs: 30_000 }));
     await visit.page.getByText('asked 2 times').waitFor();
     assert.equal(await visit.page.getByRole('list', { name: 'Waiting requests' }).getByRole('listitem').count(), 1);
-    await isArmed();
+    await visit.canApprove();
     await visit.page.getByRole('button', { name: 'Approve 2 runs' }).waitFor();
     await visit.page.keyboard.press('a');
-    for (const call of calls) assert.ok((await call).success);
+    for (const call of calls) await runs(call);
   });
 });
 
@@ -181,18 +186,18 @@ describe('keys', () => {
   it('are dead when another request comes under them', async () => {
     const first = askToMove('one', ['a.txt']);
     await heading(/from one/).waitFor();
-    await isArmed();
+    await visit.canApprove();
     const second = askToMove('two', ['a.txt']);
     await visit.page.getByText('2 requests').waitFor();
     const pressed = pressOnArrival('from two', ['a', 's', 'd']);
     await visit.page.keyboard.press('a');
-    assert.ok((await first).success);
+    await runs(first);
     await pressed;
-    await isArmed();
+    await visit.canApprove();
     await heading(/from two/).waitFor();
     assert.deepEqual(movedFrom('two'), []);
     await visit.page.keyboard.press('a');
-    assert.ok((await second).success);
+    await runs(second);
   });
 
   it('are dead after moving to another card, and after coming back to the window', async () => {
@@ -200,20 +205,21 @@ describe('keys', () => {
     await heading(/from red/).waitFor();
     calls.push(askToMove('blue', ['a.txt']));
     await visit.page.getByText('2 requests').waitFor();
-    await isArmed();
+    await visit.isArmed();
     const pressed = pressOnArrival('from blue', ['a', 'd']);
     await visit.page.keyboard.press('j');
     await pressed;
-    await isArmed();
+    await visit.canApprove();
     await visit.page.evaluate(`
       dispatchEvent(new Event('focus'));
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
     `);
     await visit.page.waitForTimeout(600);
     assert.deepEqual([...movedFrom('red'), ...movedFrom('blue')], []);
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     await heading(/from red/).waitFor();
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     for (const call of calls) assert.equal((await call).denied?.rationaleCode, 'APPROVAL_DENIED');
   });
@@ -221,14 +227,14 @@ describe('keys', () => {
   it('stay with the request that somebody looks at when a new one arrives', async () => {
     const first = askToMove('calm', ['a.txt']);
     await heading(/from calm/).waitFor();
-    await isArmed();
+    await visit.canApprove();
     const second = askToMove('rush', ['a.txt']);
     await visit.page.getByText('2 requests').waitFor();
     await visit.page.keyboard.press('a');
-    assert.ok((await first).success);
+    await runs(first);
     assert.deepEqual(movedFrom('rush'), []);
     await heading(/from rush/).waitFor();
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     await second;
   });
@@ -236,12 +242,12 @@ describe('keys', () => {
   it('do nothing while somebody writes', async () => {
     const call = askToMove('words', ['a.txt']);
     await heading(/from words/).waitFor();
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('c');
     await visit.page.keyboard.type('add a date');
     assert.equal(await visit.page.getByLabel('What should the agent do instead?').inputValue(), 'add a date');
     await visit.page.keyboard.press('Escape');
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     assert.equal((await call).denied?.rationaleCode, 'APPROVAL_DENIED');
   });
@@ -251,10 +257,10 @@ describe('a standing approval', () => {
   it('for the session lets further calls through until it is revoked', async () => {
     const call = askToMove('stand', ['a.txt']);
     await heading(/from stand/).waitFor();
-    await isArmed();
+    await visit.canApprove();
     await visit.page.keyboard.press('s');
-    assert.ok((await call).success);
-    assert.ok((await askToMove('further', ['a.txt'])).success);
+    await runs(call);
+    await runs(askToMove('further', ['a.txt']));
     await visit.open('approvals/standing');
     await visit.page.getByText('whatever it touches').waitFor();
     await visit.page.getByRole('button', { name: 'Revoke' }).click();
@@ -262,7 +268,7 @@ describe('a standing approval', () => {
     await visit.open('approvals');
     const asking = askToMove('again', ['a.txt']);
     await heading(/from again/).waitFor();
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     await asking;
   });
@@ -270,12 +276,12 @@ describe('a standing approval', () => {
   it('for minutes covers the same things only, and is listed with what is left', async () => {
     const call = askToMove('timed', ['a.txt']);
     await heading(/from timed/).waitFor();
-    await isArmed();
+    await visit.canApprove();
     await visit.page.keyboard.press('t');
     await visit.page.getByLabel('Minutes').selectOption('5');
     await visit.page.getByLabel('Calls').selectOption('20');
     await visit.page.getByRole('button', { name: 'Approve', exact: true }).click();
-    assert.ok((await call).success);
+    await runs(call);
     await visit.open('approvals/standing');
     await visit.page.getByText(/exactly the same things · 20 calls left/).waitFor();
     await visit.page.getByText(/[45]:\d\d left/).waitFor();
@@ -298,7 +304,7 @@ describe('text from outside', () => {
     assert.doesNotMatch(shown, /[\u202a-\u202e\u2066-\u2069\u200b\u0007]/);
     assert.match(shown, /202e/i);
     assert.match(await visit.page.title(), /Sallyport$/);
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     await call;
   });
@@ -335,7 +341,7 @@ describe('a secret in an effect', () => {
     const records = (await daemon.records()).filter(({ payload }) => payload['tool'] === 'approvals.reveal');
     assert.match(JSON.stringify(records), /add it\?/);
     assert.doesNotMatch(JSON.stringify(records), new RegExp(secret));
-    await isArmed();
+    await visit.isArmed();
     await visit.page.keyboard.press('d');
     assert.equal((await call).denied?.rationaleCode, 'APPROVAL_DENIED');
   });
@@ -357,7 +363,7 @@ describe('a plan', () => {
     await heading('Plan: files.write').waitFor();
     await visit.page.getByText('The agent says: “Set up the editor”').waitFor();
     await visit.page.getByText('because of two.md').waitFor();
-    await isArmed();
+    await visit.isArmed();
     await seeAll();
     await visit.page.getByRole('checkbox', { name: /Step 2/ }).uncheck();
     await visit.page.getByRole('button', { name: /Approve 1/ }).click();
@@ -377,10 +383,10 @@ describe('two consoles', () => {
       heading(/from shared/).waitFor(),
       other.page.getByRole('heading', { name: /from shared/ }).waitFor(),
     ]);
-    await isArmed();
+    await visit.canApprove();
     await visit.page.keyboard.press('a');
     await other.page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
-    assert.ok((await call).success);
+    await runs(call);
     await other.close();
   });
 });

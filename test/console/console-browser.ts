@@ -26,7 +26,7 @@ export class ConsoleBrowser {
 
   async visit(options: BrowserContextOptions = {}): Promise<ConsoleVisit> {
     const context = await this.#browser.newContext(options);
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     return new ConsoleVisit(context, await context.newPage());
   }
 
@@ -53,6 +53,16 @@ export class ConsoleVisit {
 
   async open(place: string): Promise<void> {
     await this.page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+  }
+
+  /** From then on keys and buttons answer the request. Denying needs no more. */
+  async isArmed(): Promise<void> {
+    await this.page.locator('.decisions[data-armed=true]').waitFor();
+  }
+
+  /** Approving also needs that every line has been in view for a moment, which a slow machine draws late. */
+  async canApprove(): Promise<void> {
+    await this.page.locator('.decisions[data-armed=true] .decide-once[aria-disabled=false]').waitFor();
   }
 
   /** What the browser keeps of the login. */

@@ -134,7 +134,7 @@ test('the week is on every page that counts it', async () => {
   await folded.scrollIntoViewIfNeeded();
   await folded.click();
   await visit.page.getByText('3 identical requests: one answer for all of them').waitFor();
-  await visit.page.locator('.decisions[data-armed=true]').waitFor();
+  await visit.isArmed();
   await visit.page.emulateMedia({ reducedMotion: 'reduce' });
   assert.deepEqual(await findBarriers(visit.page), []);
   assert.deepEqual(visit.complaints, []);

@@ -43,8 +43,7 @@ async function decide(visit: ConsoleVisit, token: string, press: (page: Page) =>
   // The line of the file, and what of it changed.
   assert.equal(await effect.locator('.row-added .row-number').innerText(), '2');
   assert.equal(await effect.locator('.row-added mark').innerText(), '"test"');
-  await page.locator('.decisions[data-armed=true]').waitFor();
-  await page.locator('.decide-once[aria-disabled=false]').waitFor();
+  await visit.canApprove();
   await press(page);
   assert.ok((await call).success);
   assert.equal(readFileSync(file, 'utf8'), content);
