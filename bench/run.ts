@@ -8,7 +8,7 @@ import { indexTime, searchTime } from './index-time.ts';
 import { governedRead, governedReadAlone } from './governed-read.ts';
 import { largeWrites } from './large-writes.ts';
 import { limitsTime } from './limits-time.ts';
-import { replayTime, usageTime } from './log-questions.ts';
+import { replayTime, toolStatusTime, usageTime } from './log-questions.ts';
 import { measure } from './measure.ts';
 import type { Budget, Measured } from './measure.ts';
 import { rulesDecision, rulesLoading, rulesStart } from './rules-time.ts';
@@ -60,6 +60,7 @@ const budgets: readonly Budget[] = [
   indexTime(),
   searchTime(),
   usageTime(),
+  toolStatusTime(),
   replayTime(),
 ];
 

@@ -78,6 +78,22 @@ desktop: true
     ['session_quarantined', undefined, undefined],
     ['quarantine_reported', 'ada', 'sue'],
   ]);
+  const { json } = await daemon.post('sallyport.v1.OperatorService/GetUsage', { hours: 1 });
+  const usage = json as {
+    tools: readonly { tool: string; succeeded: readonly number[]; denied: readonly number[] }[];
+    reports: readonly { event: string; agent: string; tool: string; sessionId: string }[];
+  };
+  const sumOf = (tool: string, how: 'succeeded' | 'denied'): number =>
+    usage.tools.find((each) => each.tool === tool)?.[how].reduce((sum, count) => sum + count, 0) ?? 0;
+  assert.ok(sumOf('files.read', 'denied') >= limited.length, JSON.stringify(usage));
+  assert.equal(sumOf('people.add', 'succeeded'), 1, 'what people call is counted, too');
+  assert.deepEqual(
+    usage.reports.map(({ event, agent, tool, sessionId: id }) => [event, agent, tool, id === sessionId]),
+    [
+      ['quarantine_reported', 'ada', 'files.read', true],
+      ['limits_ignored', 'ada', 'files.read', true],
+    ],
+  );
   assert.deepEqual(receiver.left, []);
   const readShown = (): string[] => readFileSync(shown, { encoding: 'utf8', flag: 'a+' }).trim().split('\n');
   while (readShown().length < 2) await pause(20);

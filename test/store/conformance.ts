@@ -325,47 +325,6 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.equal((await store.readDecided(from + 1, from + 3)).length, 2);
     });
 
-    test('endings are counted by tool, result and code, with the time they span', async () => {
-      const from = await store.logSize();
-      const write = (kind: 'refusal' | 'event', timeMs: number, payload: object) =>
-        store.append({ kind, result: 'denied', timeMs, payload: ownText(JSON.stringify(payload)) });
-      const refused = { tool: 'a.b', refusal: { code: 'RULE_DENIES' } };
-      await write('refusal', 3000, refused);
-      await write('refusal', 1000, refused);
-      await write('refusal', 2000, { ...refused, refusal: { code: 'RATE_LIMITED' } });
-      await write('event', 2 ** 40, { event: 'limits_ignored', tool: 'a.b' });
-      assert.deepEqual(await store.countEndings(from, from + 4), [
-        {
-          kind: 'refusal',
-          result: 'denied',
-          tool: 'a.b',
-          refusalCode: 'RULE_DENIES',
-          count: 2,
-          firstMs: 1000,
-          lastMs: 3000,
-        },
-        {
-          kind: 'refusal',
-          result: 'denied',
-          tool: 'a.b',
-          refusalCode: 'RATE_LIMITED',
-          count: 1,
-          firstMs: 2000,
-          lastMs: 2000,
-        },
-        {
-          kind: 'event',
-          result: 'denied',
-          tool: 'a.b',
-          event: 'limits_ignored',
-          count: 1,
-          firstMs: 2 ** 40,
-          lastMs: 2 ** 40,
-        },
-      ]);
-      assert.deepEqual(await store.countEndings(from + 4, from + 400), []);
-    });
-
     test('content belongs to the sessions that put or received it, until it is forgotten', async () => {
       const [owner, stranger] = [await newSession(), await newSession()];
       const content = { hash: 'a'.repeat(64), sizeBytes: 5, nowMs: 1000 };

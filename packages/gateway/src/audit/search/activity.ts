@@ -1,7 +1,7 @@
 import type { EntryFacts } from './entry.ts';
 
-/** What is counted: calls of agents by who made them and what decided them, and rules that decided calls of people. */
-const activityKinds = ['agent', 'tool', 'rule', 'session', 'duration', 'own-rule'] as const;
+/** What is counted: calls of agents by who made them and what decided them, and tools and rules of people's own calls. */
+const activityKinds = ['agent', 'tool', 'rule', 'session', 'duration', 'own-rule', 'own-tool'] as const;
 export type ActivityKind = (typeof activityKinds)[number];
 
 export const endings = ['succeeded', 'denied', 'asked', 'failed'] as const;
@@ -39,18 +39,18 @@ export function countsOf({ kind, result, sessionId, payload }: EntryFacts): read
   if (kind === 'event') return [];
   const ending = endingOf(result);
   const rule = textOf(decision, 'rule_id') ?? textOf(refusal, 'rule_id');
-  if (principal !== 'agent') {
-    return principal === 'operator' && rule !== undefined ? [{ kind: 'own-rule', name: rule, ending }] : [];
-  }
   const counts: Count[] = [];
   const add = (what: ActivityKind, name: unknown): void => {
     if (typeof name === 'string' && name !== '') counts.push({ kind: what, name, ending });
   };
+  const isOwn = principal === 'operator';
+  if (!isOwn && principal !== 'agent') return [];
+  // Callers choose the names of tools that do not exist.
+  if (textOf(refusal, 'code') !== 'UNKNOWN_TOOL') add(isOwn ? 'own-tool' : 'tool', tool);
+  add(isOwn ? 'own-rule' : 'rule', rule);
+  if (isOwn) return counts;
   add('agent', agent);
   add('session', sessionId);
-  // Callers choose the names of tools that do not exist.
-  if (textOf(refusal, 'code') !== 'UNKNOWN_TOOL') add('tool', tool);
-  add('rule', rule);
   if (typeof durationMs === 'number') add('duration', String(bucketOf(durationMs)));
   return counts;
 }
@@ -87,6 +87,8 @@ export interface ActivityTotal extends Readonly<Record<Ending, number>> {
 export interface ActivityReport {
   readonly agents: readonly ActivityLine[];
   readonly tools: readonly ActivityLine[];
+  /** Those that people called themselves. */
+  readonly ownTools: readonly ActivityLine[];
   readonly rules: readonly ActivityLine[];
   /** For each slot half of the calls took at most this long, and 95 of 100 at most that. 0: there were none. */
   readonly medianMs: readonly number[];

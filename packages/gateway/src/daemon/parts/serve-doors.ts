@@ -30,7 +30,6 @@ import { toolProtocolService } from '../../doors/typed/serve.ts';
 import { joinWords } from '../../policy/patterns/shell-words.ts';
 import { ShownDefinitions } from '../../registry/shown-definitions.ts';
 import { ToolVisibility } from '../../sessions/tool-visibility.ts';
-import { UsageTally } from '../../telemetry/usage-tally.ts';
 import type { Config } from '../config.ts';
 import type { metricsReader } from '../health/read-metrics.ts';
 import type { statusReader } from '../health/read-status.ts';
@@ -114,7 +113,6 @@ function listServices(
       verify: auditVerifier(config),
       makeReceipt: receiptMaker(home, () => redactor.hideHeldInJson),
       index,
-      usage: new UsageTally(store),
       stop,
       isStopping: () => running.isStopping,
     }),

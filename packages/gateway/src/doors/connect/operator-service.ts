@@ -16,13 +16,11 @@ import { decodeLeaf, hashLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { NoReceipt } from '../../audit/make-receipt.ts';
 import type { ReceiptSubject } from '../../audit/make-receipt.ts';
-import { stretchMs } from '../../audit/search/activity.ts';
+import { endings, stretchMs } from '../../audit/search/activity.ts';
 import type { ActivityIndex, ActivityLine, ActivityRequest } from '../../audit/search/activity.ts';
 import { FilterError, parseFilter } from '../../audit/search/parse-filter.ts';
 import type { SearchIndex, SearchPage } from '../../audit/search/search-page.ts';
 import type { Store } from '../../storage/stores.ts';
-import { mostHours } from '../../telemetry/usage-tally.ts';
-import type { UsageTally } from '../../telemetry/usage-tally.ts';
 import { messageOf } from '../bind-tools.ts';
 import { checkCaller } from '../check-caller.ts';
 import type { Peer } from '../transport/peer.ts';
@@ -40,7 +38,6 @@ export interface OperatorServiceParts {
   /** Rejects with NoReceipt. */
   readonly makeReceipt: (subject: ReceiptSubject) => Promise<string>;
   readonly index: Pick<SearchIndex, 'search'> & ActivityIndex;
-  readonly usage: Pick<UsageTally, 'read'>;
   /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
   readonly stop: (by: string) => void;
   /** Nobody is kept waiting for records that do not come any more. */
@@ -53,10 +50,13 @@ const mostSearched = 200;
 const searchAgainMs = 500;
 const hourMs = 3_600_000;
 const mostActivityHours = 168;
+const mostUsageHours = 24;
+const mostReports = 100;
+const reportFilter = 'kind:event event:limits_ignored,quarantine_reported';
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
 export function operatorService(parts: OperatorServiceParts): ServiceBinding {
-  const { store, hideHeldInJson, readStatus, verify, makeReceipt, index, usage, stop, isStopping } = parts;
+  const { store, hideHeldInJson, readStatus, verify, makeReceipt, index, stop, isStopping } = parts;
   const describe = (record: StoredRecord): AuditRecord => describeRecord(record, hideHeldInJson);
   const identify = (peer: Peer): string => {
     const session = checkCaller(store, peer);
@@ -133,23 +133,29 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
 
     getUsage: async ({ hours }, peer) => {
       identify(peer);
-      const { tools, reports, ...counted } = await usage.read(Math.min(Math.max(1, hours), mostHours), Date.now());
-      const { fromMs, slotMs, slots, countedFromMs } = counted;
+      const wanted = Math.min(Math.max(1, hours), mostUsageHours);
+      const request = slotsOf(wanted, Date.now(), wanted <= 2 ? stretchMs : hourMs);
+      const filter = { ...readFilter(reportFilter), sinceMs: request.fromMs };
+      const [{ tools, ownTools, indexedSize }, { entries }] = await Promise.all([
+        index.readActivity(request),
+        index.search({ filter, limit: mostReports, before: undefined, after: undefined }),
+      ]);
       return create(GetUsageResponseSchema, {
-        fromMs: BigInt(fromMs),
-        slotMs: BigInt(slotMs),
-        slots,
-        countedFromMs: BigInt(countedFromMs),
-        tools: tools.map(({ tool, succeeded, denied, asked, failed }) => ({
-          ...{ tool, succeeded: [...succeeded], denied: [...denied], asked: [...asked], failed: [...failed] },
-        })),
-        reports: reports.map((report) => ({ ...report, index: BigInt(report.index), timeMs: BigInt(report.timeMs) })),
+        fromMs: BigInt(request.fromMs),
+        slotMs: BigInt(request.slotMs),
+        slots: request.slots,
+        tools: joinLines([...tools, ...ownTools]).map(({ name: tool, ...counts }) => ({ tool, ...counts })),
+        reports: entries.flatMap(({ records }) => records.map(describe)).map(readReport),
+        indexedSize: BigInt(indexedSize),
+        logSize: BigInt(await store.logSize()),
       });
     },
 
     getActivity: async ({ hours }, peer) => {
       identify(peer);
-      const request = slotsOf(Math.min(Math.max(1, hours), mostActivityHours), Date.now());
+      const wanted = Math.min(Math.max(1, hours), mostActivityHours);
+      const slotMs = wanted <= 2 ? stretchMs : wanted <= 24 ? 3 * stretchMs : hourMs;
+      const request = slotsOf(wanted, Date.now(), slotMs);
       const [{ agents, tools, rules, ...report }, lastCalls, signedThroughMs] = await Promise.all([
         index.readActivity(request),
         index.readTotals(['session']),
@@ -208,15 +214,33 @@ function describeRecord(record: StoredRecord, hideHeldInJson: (json: string) => 
   });
 }
 
-/** Slots that a plot has room for: none is shorter than what is counted, and all end at full ones. */
-function slotsOf(hours: number, nowMs: number): ActivityRequest {
-  const slotMs = hours <= 2 ? stretchMs : hours <= 24 ? 3 * stretchMs : hourMs;
+/** None may be shorter than what is counted. All end at full ones. */
+function slotsOf(hours: number, nowMs: number, slotMs: number): ActivityRequest {
   const slots = Math.ceil((hours * hourMs) / slotMs);
   return { slotMs, slots, fromMs: (Math.floor(nowMs / slotMs) - slots + 1) * slotMs };
 }
 
 function unfreeze({ name, succeeded, denied, asked, failed }: ActivityLine) {
   return { name, succeeded: [...succeeded], denied: [...denied], asked: [...asked], failed: [...failed] };
+}
+
+/** Tools that both agents and people called are one line. Those with most calls first. */
+function joinLines(lines: readonly ActivityLine[]): ReturnType<typeof unfreeze>[] {
+  const joined = new Map<string, ReturnType<typeof unfreeze>>();
+  for (const line of lines) {
+    const known = joined.get(line.name);
+    if (known === undefined) joined.set(line.name, unfreeze(line));
+    else
+      for (const ending of endings) known[ending] = known[ending].map((count, at) => count + (line[ending][at] ?? 0));
+  }
+  const totalOf = (line: ActivityLine): number =>
+    endings.reduce((sum, ending) => sum + line[ending].reduce((all, count) => all + count, 0), 0);
+  return [...joined.values()].toSorted((a, b) => totalOf(b) - totalOf(a));
+}
+
+function readReport({ index, timeMs, sessionId, payloadJson }: AuditRecord) {
+  const { event, agent, tool } = JSON.parse(payloadJson || '{}') as Record<'event' | 'agent' | 'tool', string>;
+  return { index, timeMs, sessionId, event, agent, tool };
 }
 
 function readFilter(text: string): ReturnType<typeof parseFilter> {

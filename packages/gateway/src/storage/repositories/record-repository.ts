@@ -1,4 +1,4 @@
-import type { RecordKind, RecordResult, StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 
 /** Intents without outcome. After a start these are the calls that a crash cut off. */
 export interface OpenIntent {
@@ -18,20 +18,6 @@ export interface DecidedRecord {
   readonly likeness: string;
 }
 
-/** Records that stand near each other and end calls of one tool in the same way, or tell of the same event. */
-export interface CountedEndings {
-  readonly kind: RecordKind;
-  readonly result: RecordResult;
-  /** Empty: the record names none. */
-  readonly tool: string;
-  readonly refusalCode?: string;
-  readonly event?: string;
-  readonly count: number;
-  /** The earliest and the latest of them. */
-  readonly firstMs: number;
-  readonly lastMs: number;
-}
-
 /** The log, to be read. What takes a range leaves out its end. */
 export interface RecordRepository {
   /** Oldest first. */
@@ -42,8 +28,6 @@ export interface RecordRepository {
   readonly readStored: (fromIndex: number, limit: number) => Promise<readonly StoredRecord[]>;
   /** Erased ones are left out. In the order of the log. */
   readonly readDecided: (fromIndex: number, toIndex: number) => Promise<readonly DecidedRecord[]>;
-  /** Of all records but intents and erased ones. Ask for ranges of some hundreds, so that no call waits long. */
-  readonly countEndings: (fromIndex: number, toIndex: number) => Promise<readonly CountedEndings[]>;
   /** The records of one call, in the order of the log, at most 1000. */
   readonly readRecordsOfCall: (callId: string) => Promise<readonly StoredRecord[]>;
   readonly lastCheckpoint: () => Promise<StoredCheckpoint | undefined>;

@@ -428,9 +428,6 @@ class SqliteStore implements stores.Store {
   readonly readDecided: stores.RecordRepository['readDecided'] = async (fromIndex, toIndex) =>
     this.#queries.readDecided(fromIndex, toIndex);
 
-  readonly countEndings: stores.RecordRepository['countEndings'] = async (fromIndex, toIndex) =>
-    this.#queries.countEndings(fromIndex, toIndex);
-
   readonly lastCheckpoint = async (): Promise<StoredCheckpoint | undefined> => {
     const row = this.#reader.prepare('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1').get();
     return row === undefined ? undefined : { size: Number(row['size']), note: String(row['note']) };

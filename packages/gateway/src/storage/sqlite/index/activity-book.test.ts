@@ -36,9 +36,10 @@ test('calls of agents are counted by agent, tool and rule, slot by slot, with ho
   book.flush();
   book.add(entry(fromMs, 'ok', read));
   book.drop();
-  const { agents, tools, rules, medianMs, p95Ms } = book.read({ fromMs, slotMs: stretchMs, slots: 2 });
+  const { agents, tools, ownTools, rules, medianMs, p95Ms } = book.read({ fromMs, slotMs: stretchMs, slots: 2 });
   assert.deepEqual(agents, [{ name: 'ada', succeeded: [2, 0], denied: [2, 0], asked: [0, 1], failed: [0, 0] }]);
   assert.deepEqual(tools, [{ name: 'files.read', succeeded: [2, 0], denied: [1, 0], asked: [0, 1], failed: [0, 0] }]);
+  assert.deepEqual(ownTools, [{ name: 'mode.set', succeeded: [1, 0], denied: [0, 0], asked: [0, 0], failed: [0, 0] }]);
   assert.deepEqual(
     rules.map(({ name }) => name),
     ['read'],

@@ -37,6 +37,7 @@ const chosenNames = [
   { kind: 'tool', field: 'tool' },
   { kind: 'rule', field: 'rule' },
   { kind: 'own-rule', field: 'rule' },
+  { kind: 'own-tool', field: 'tool' },
 ] as const satisfies readonly { kind: ActivityKind; field: Field }[];
 const mostTotals = 1000;
 /** Of each kind in a report, those with most calls. */
@@ -125,6 +126,7 @@ export class ActivityBook {
     return {
       agents: this.#lines('agent', request),
       tools: this.#lines('tool', request),
+      ownTools: this.#lines('own-tool', request),
       rules: this.#lines('rule', request),
       ...this.#durations(request),
     };
