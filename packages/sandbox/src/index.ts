@@ -10,6 +10,7 @@ export { resolveBySystem, resolveChecked } from './egress/resolve-checked.ts';
 export type { Resolve } from './egress/resolve-checked.ts';
 export { findCompileCache, keepCompiledCode } from './compile-cache.ts';
 export { hasCode } from './has-code.ts';
+export { giveBackMemory } from './memory/give-back-memory.ts';
 export { isWithin } from './is-within.ts';
 export { runtimeFolder } from './launch/check-mount.ts';
 export { canEnter, chooseUser, explainUnwritable, unprivilegedUser } from './launch/choose-user.ts';

@@ -1,11 +1,11 @@
 import type { GetStatusResponse, InJson } from '@sallyport/contract';
+import { giveBackMemory } from '@sallyport/sandbox';
 import { ConfigError, Fault } from '../call/fault.ts';
 import { fullDisk, isDamaged, isDiskFull } from '../storage/sqlite/database.ts';
 import { describeFullDisk, describeOpenFailure } from '../storage/sqlite/describe-open-failure.ts';
 import { compose } from './compose.ts';
 import type { WatchHealth } from './compose.ts';
 import type { Config } from './config.ts';
-import { giveBackMemory } from './machine/give-back-memory.ts';
 import { prepareHome } from './home/home.ts';
 import type { Home } from './home/home.ts';
 import { takeLock } from './home/lock.ts';

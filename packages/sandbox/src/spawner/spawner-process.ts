@@ -3,6 +3,7 @@ import { keepCompiledCode } from '../compile-cache.ts';
 import { defaultProgramLimits, ProgramNotStarted } from '../program.ts';
 import type { Program } from '../program.ts';
 import { probeSandbox } from '../launch/probe-sandbox.ts';
+import { giveBackMemory } from '../memory/give-back-memory.ts';
 import { closeInherited } from './close-inherited.ts';
 import { findStaleHomes, GroupHome } from '../limits/group-home.ts';
 import { Janitor } from './janitor.ts';
@@ -115,6 +116,8 @@ async function openSpawner({ enforcement, sandbox, perl = '/usr/bin/perl' }: Con
   await seats?.refill();
   // The next one starts faster, and smaller, without the compiler.
   keepCompiledCode();
+  // Programs that run for days do not keep it at work.
+  giveBackMemory(() => 0);
   report({
     kind: 'ready',
     abilities: {

@@ -1,21 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { openSystemAllocator } from './system-allocator.ts';
+import { openSystemMemory } from './system-memory.ts';
 
 const lookEveryMs = 5000;
-/** Share of one processor. A daemon that uses less is idle. */
+/** Share of one processor. A process that uses less is idle. */
 const idleShare = 0.02;
 
 /**
- * Gives back what a start or a burst of calls has left behind, once nothing happens any more: by itself the runtime keeps it
- * until somebody needs memory, and an idle daemon never does. A daemon at work is not disturbed. Returns how to stop.
+ * Gives back what a start or a burst of work has left behind, once nothing happens any more: by itself the runtime keeps it
+ * until somebody needs memory, and an idle process never does. A process at work is not disturbed. Returns how to stop.
  */
-export function giveBackMemory(callsInFlight: () => number, collect: () => void = openCollector()): () => void {
+export function giveBackMemory(countWork: () => number, collect: () => void = openCollector()): () => void {
   let since = process.cpuUsage();
   let hasWorked = true;
   const look = (): void => {
     const { user, system } = process.cpuUsage(since);
-    const isIdle = callsInFlight() === 0 && (user + system) / 1000 < idleShare * lookEveryMs;
+    const isIdle = countWork() === 0 && (user + system) / 1000 < idleShare * lookEveryMs;
     if (isIdle && hasWorked) collect();
     hasWorked = !isIdle;
     // What collecting takes is no work.
@@ -33,9 +33,13 @@ function openCollector(): () => void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (how: object) => void;
   setFlagsFromString('--no-expose-gc');
-  const allocator = openSystemAllocator();
+  const memory = openSystemMemory();
+  let isFirst = true;
   return () => {
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    allocator?.trim();
+    memory?.trim();
+    // Later the pages that are there are those of the work, which may go on.
+    if (isFirst) memory?.dropProgramPages();
+    isFirst = false;
   };
 }

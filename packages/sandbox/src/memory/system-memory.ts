@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import type * as foreignFunctions from 'node:ffi';
+
+/** What is given to the system when it is freed, and not kept for the next one. */
+const largeBytes = 1024 * 1024;
+/** Its number in glibc's malloc.h. */
+const mmapThreshold = -3;
+/** In the kernel's mman.h: pages of this range are not needed. What was not written comes from the file again. */
+const MADV_DONTNEED = 4;
+
+/** The memory of the process beside the heap of JavaScript: buffers, messages between threads, pages of its files. */
+export interface SystemMemory {
+  /** Gives back whole pages that are free, in all threads. */
+  readonly trim: () => void;
+  /**
+   * Lets go of the pages of programs and libraries. Most of them were needed to start and never again, and the kernel hands
+   * out those that are needed after all, from its cache.
+   */
+  readonly dropProgramPages: () => void;
+}
+
+/**
+ * Tells glibc to give back large blocks when they are freed. By itself it learns to keep them: once a body of 15 MB has
+ * been freed, it expects more of that size, and holds them in as many places as there are threads. Undefined: this is
+ * another C library or an older Node, and the memory is kept as that sees fit.
+ */
+export function openSystemMemory(): SystemMemory | undefined {
+  try {
+    const { functions } = loadForeignFunctions().dlopen(null, {
+      mallopt: { return: 'i32', arguments: ['i32', 'i32'] },
+      malloc_trim: { return: 'i32', arguments: ['u64'] },
+      madvise: { return: 'i32', arguments: ['u64', 'u64', 'i32'] },
+    });
+    functions.mallopt(mmapThreshold, largeBytes);
+    return {
+      trim: () => void functions.malloc_trim(0n),
+      dropProgramPages: () => {
+        for (const { from, to } of findCleanMappings(readMappings())) functions.madvise(from, to - from, MADV_DONTNEED);
+      },
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function readMappings(): string {
+  try {
+    return readFileSync('/proc/self/smaps', 'latin1');
+  } catch {
+    // Not a Linux.
+    return '';
+  }
+}
+
+/** Of files, not writable, and never written to: nothing in them is this process's own. */
+export function findCleanMappings(smaps: string): { readonly from: bigint; readonly to: bigint }[] {
+  return smaps.split(/\n(?=[\da-f]+-[\da-f]+ )/).flatMap((mapping) => {
+    const [, from, to] = /^([\da-f]+)-([\da-f]+) r-[-x]p [\da-f]+ \S+ [1-9]\d* +\//.exec(mapping) ?? [];
+    const isClean = /\nAnonymous: +0 kB\n/.test(mapping) && /\nPrivate_Dirty: +0 kB\n/.test(mapping);
+    return from !== undefined && isClean ? [{ from: BigInt(`0x${from}`), to: BigInt(`0x${to}`) }] : [];
+  });
+}
+
+/** Node warns that this part of it may change. An operator can do nothing about that. */
+function loadForeignFunctions(): typeof foreignFunctions {
+  const emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = () => undefined;
+  try {
+    return process.getBuiltinModule('node:ffi');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
