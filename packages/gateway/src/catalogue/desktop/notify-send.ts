@@ -20,7 +20,7 @@ export function notifySend(environment: DesktopEnvironment): AnyTool {
   return defineTool({
     name: 'notify.send',
     aliases: ['notify_send', 'send_notification'],
-    description: 'Show a notice on the desktop of the person. It begins with your name.',
+    description: 'Show a notification on the desktop of the person. It begins with your name.',
     tags: ['desktop'],
     risk: 'low',
     mutates: true,
@@ -48,9 +48,9 @@ export function notifySend(environment: DesktopEnvironment): AnyTool {
       const notice = noticeProgram([program(), ...words], environment);
       const output = await runProgram(notice, context, { inlineBytes: 16 * 1024, isLooking: true });
       if (hasSucceeded(output)) return { shown: true };
-      throw failureOfProgram('The desktop did not take the notice', output.stderr.bytes.toString(), context);
+      throw failureOfProgram('The desktop did not accept the notification', output.stderr.bytes.toString(), context);
     },
-    summarize: ({ text }) => `a notice of ${text.length} characters`,
+    summarize: ({ text }) => `a notification of ${text.length} characters`,
   });
 }
 
@@ -60,8 +60,8 @@ function titleOf(title: string, { session, redact }: Pick<ToolContext, 'session'
 }
 
 /**
- * The bus takes only the user of the desktop, whom no program in the sandbox is: so this one runs beside it, as the gate's
- * own notices do. A caller decides about two of its words, behind `--`.
+ * The bus accepts only the user of the desktop, and programs in the sandbox run as another. So this one runs outside,
+ * as the gate's own notifications do. A caller chooses only the two words after `--`.
  */
 function noticeProgram(argv: readonly [string, ...string[]], environment: DesktopEnvironment): Program {
   return {
