@@ -10,7 +10,7 @@ const exitMeanings: Record<keyof typeof exitCodes, string> = {
   unreachable: 'No daemon answered.',
   denied: 'A gate refused the call.',
   toolError: 'The call was let through and failed, or may be tried again later.',
-  pendingApproval: 'A person has to decide first; the output holds the ticket.',
+  pendingApproval: 'A person has to decide first; the output names the task.',
 };
 
 /** The page docs/errors.md: what the table of codes says, for people. */

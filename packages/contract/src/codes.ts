@@ -72,7 +72,7 @@ export const codes = {
   UNKNOWN_TOOL: denied('validation_failed', 'not_found', 'No tool has this name.'),
   INVALID_ARGUMENTS: denied('validation_failed', 'invalid_argument', 'The arguments violate the schema of the tool.'),
   OUTSIDE_LEASE: denied('permission_denied', 'permission_denied', 'The lease of the session does not cover the call.'),
-  MODE_FORBIDS: denied('permission_denied', 'failed_precondition', 'The tool may not be used in the present mode.'),
+  MODE_FORBIDS: denied('permission_denied', 'failed_precondition', 'The tool may not be used in the current mode.'),
   NO_RULE_ALLOWS: denied('permission_denied', 'permission_denied', 'No rule allows the call.'),
   RULE_DENIES: denied('permission_denied', 'permission_denied', 'A rule denies the call.'),
   PROTECTED_PATH: denied('permission_denied', 'permission_denied', 'No rule can open this path.'),
@@ -223,7 +223,7 @@ export const codes = {
   EXECUTOR_LOST: transient(
     'execution_error',
     'unavailable',
-    'The executor service ended while the call ran. It may be sent again.',
+    'The process that starts programs ended while the call ran. It may be sent again.',
   ),
   UPSTREAM_UNAVAILABLE: transient(
     'execution_error',

@@ -162,7 +162,7 @@ export class ProgramLost extends Error {
   readonly code = 'EXECUTOR_LOST';
 
   constructor() {
-    super('The executor service ended while the program ran.');
+    super('The spawner ended while the program ran.');
     this.name = 'ProgramLost';
   }
 }

@@ -14,7 +14,7 @@ async function loadTools(): Promise<readonly Tool[]> {
   return tools.toSorted((a, b) => compareNaturally(a.name, b.name));
 }
 
-/** What can be called in the present mode, and what keeps the rest from it. */
+/** What can be called in the current mode, and why the other tools cannot. */
 export function ToolsPage() {
   const changes = useValue(useGate().changes);
   const { mode = '' } = useValue(useGate().status) ?? {};

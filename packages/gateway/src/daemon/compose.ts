@@ -42,7 +42,7 @@ export type WatchHealth = (listener: (health: 'sealed' | 'serving', reason: stri
 export interface Composed {
   readonly address: string;
   readonly readStatus: ReturnType<typeof statusReader>;
-  /** What of programs does not work here. It waits for the executor service. */
+  /** What of programs does not work here. It waits for the spawner. */
   readonly readMachine: () => Promise<readonly string[]>;
   readonly watchHealth: WatchHealth;
   readonly callsInFlight: () => number;

@@ -92,7 +92,7 @@ function isStale(ending: CallEnding): boolean {
 
 /**
  * Waits for a person outside the pipeline: the call ends as pending, and once somebody has decided it is submitted
- * again, through every gate. A caller who does not want to wait gets the ticket at once.
+ * again, through every gate. A caller who does not want to wait gets the task at once.
  */
 export function awaitDecision(submit: Submit, { watch, store, running }: DecisionParts): Submit {
   return (call) => ((call.waitMs ?? 0) === 0 ? submit(call) : submitAndWait(call));
@@ -113,7 +113,7 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       try {
         if (!(await watch.awaitEnd(taskId, { timeoutMs, signal: waiting.cancellation.signal, isOver }))) {
           const { reason } = waiting.cancellation;
-          // The ticket outlives the daemon. If somebody else ended the wait, another record names them.
+          // The task outlives the daemon. If somebody else ended the wait, another record names them.
           if (!(reason instanceof CallEnded) || reason.how === 'stop') return answer;
           return await submit({ ...call, parsedInput: undefined, signal: waiting.cancellation });
         }

@@ -106,7 +106,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     if (options.signal.aborted) run.resolveAborted();
     else if (this.#closing !== undefined || this.#link === undefined) {
       const isTransient = this.#closing === undefined;
-      run.refuse(new ProgramNotStarted('EXECUTION_ERROR', 'The executor service is not running.', { isTransient }));
+      run.refuse(new ProgramNotStarted('EXECUTION_ERROR', 'The spawner is not running.', { isTransient }));
     } else {
       this.#held.set(run.id, run);
       this.#opening.set(run.id, resolve);
@@ -272,7 +272,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     }
     if (!this.#isReady) this.#failedStarts += 1;
     this.#isReady = false;
-    this.#options.onTrouble?.(`The executor service ended (${why}) and is started again.`);
+    this.#options.onTrouble?.(`The spawner ended (${why}) and is started again.`);
     if (this.#failedStarts >= mostFailedStarts) this.#refuseWaiting();
     const pauseMs = Math.min(firstPauseMs * 2 ** this.#failedStarts, longestPauseMs);
     this.#restart = setTimeout(() => this.#startSpawner(), pauseMs);
@@ -281,7 +281,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   #refuseWaiting(): void {
     for (const run of this.#queue) {
       run.refuse(
-        new ProgramNotStarted('EXECUTION_ERROR', 'The executor service does not start; the log says why.', {
+        new ProgramNotStarted('EXECUTION_ERROR', 'The spawner does not start; the log says why.', {
           isTransient: true,
         }),
       );

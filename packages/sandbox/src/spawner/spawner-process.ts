@@ -18,7 +18,7 @@ import { SpawnerFolder } from './spawner-folder.ts';
 import { StartHelper } from './start-helper.ts';
 
 /**
- * The executor service: a small process that starts programs for the daemon, which is large and must not fork. It
+ * The spawner: a small process that starts programs for the daemon, which is large and must not fork. It
  * takes orders from its parent only, and ends with it. Programs are started from the main thread, because they are
  * killed when the thread that started them is gone.
  */

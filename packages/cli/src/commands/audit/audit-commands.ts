@@ -76,7 +76,7 @@ export const auditCommands = [
       file: file('file', 'write it into a file, such as one on another disk'),
       git: file('folder', 'commit it in this git repository, and push when it has a remote'),
       webhook: text('url', 'post it there'),
-      every: count('keep running, and look for a new one every so many seconds'),
+      every: count('keep running, and look for a new one at this interval, in seconds'),
     },
     run: async (given, context) => (await import('./audit-publish.ts')).publishAudit(given, context),
   }),

@@ -12,7 +12,7 @@ export async function checkExecutor(): Promise<readonly Check[]> {
   try {
     const abilities = await Promise.race([client.abilities, setTimeout(patienceMs, undefined, { ref: false })]);
     if (abilities !== undefined) return describeAbilities(abilities);
-    const message = troubles[0] ?? `The executor service was not ready after ${patienceMs / 1000} s.`;
+    const message = troubles[0] ?? `The spawner was not ready after ${patienceMs / 1000} s.`;
     return [{ name: 'sandbox', state: 'fail', message }];
   } finally {
     await client.close();

@@ -13,7 +13,7 @@ const explainOptions = {
   agent: text('name', 'who would call; roles and permissions are those of the organisation'),
   as: text('kind', 'agent or operator'),
   session: text('id', 'a session that would call: its agent, folder and lease'),
-  mode: text('mode', 'explain it in this mode instead of the present one'),
+  mode: text('mode', 'explain it in this mode instead of the current one'),
   files: flag('use the files as they are now, not the rules in force'),
   all: flag('show the rules about other tools too'),
 };

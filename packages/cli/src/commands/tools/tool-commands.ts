@@ -71,7 +71,7 @@ export const installOptions = {
 /** Calling tools, writing them, and taking them in. */
 export const toolCommands = [
   command('list', {
-    help: 'list the tools of the present mode',
+    help: 'list the tools that can be called in the current mode',
     options: listOptions,
     run: async (given, context) => (await import('./tool-list.ts')).listTools(given, context),
   }),

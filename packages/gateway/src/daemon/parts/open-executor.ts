@@ -7,11 +7,11 @@ import { watchedLimits } from '../machine/describe-abilities.ts';
 export interface Executor {
   readonly programs: SpawnerClient;
   readonly sandbox: SandboxState;
-  /** Undefined until the executor service has looked at the machine. */
+  /** Undefined until the spawner has looked at the machine. */
   readonly abilities: () => Abilities | undefined;
 }
 
-/** Starts the executor service, which goes on while the rest of the daemon starts. */
+/** Starts the spawner, which goes on while the rest of the daemon starts. */
 export function openExecutor(log: EventLog): Executor {
   // Where the kernel cannot enforce limits, they are watched, unless a rule demands more.
   const programs = new SpawnerClient({
@@ -26,7 +26,7 @@ export function openExecutor(log: EventLog): Executor {
   void learn();
   return {
     programs,
-    // As long as nobody knows, a call waits for the executor service, which refuses by itself.
+    // As long as nobody knows, a call waits for the spawner, which refuses by itself.
     sandbox: {
       explainUnusable: () => (known?.sandbox.usable === false ? known.sandbox : undefined),
       explainWatched: () => (known === undefined || known.limits === 'cgroup' ? undefined : watchedLimits),

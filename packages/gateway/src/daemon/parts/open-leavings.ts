@@ -31,7 +31,7 @@ export function openLeavings(ground: Ground, executor: Executor): Leavings {
     finish: () =>
       finishSweeps(sweeps, {
         judge,
-        // The executor service first ends the programs of an earlier daemon that still run.
+        // The spawner first ends the programs of an earlier daemon that still run.
         ready: () => executor.programs.abilities,
         report: (event, facts) => {
           log.warn(event, facts);
