@@ -38,7 +38,7 @@ Every tool that comes with Sallyport, by family. [tools.md](tools.md) shows how 
 - **Risk** is what the tool can do at worst: low, medium, high or critical.
 - **Shipped rules** says what happens to the first example when an agent calls it and you have changed no rule. A tool
   that \`needs a rule of yours\` is refused until you write one: see [rules.md](rules.md).
-- **Undo** says what can be taken back.
+- **Undo** says what can be undone.
 
 ${[...families].map(([family, tools]) => renderFamily(family, tools)).join('\n\n')}
 
@@ -137,7 +137,7 @@ function renderTool({ tool, examples, verdict }: JudgedTool): string {
     ...(aliases.length === 0 ? [] : [`- Also called: ${aliases.map(code).join(', ')}`]),
     `- Risk: ${risk}; ${mutates ? 'changes things' : 'only reads'}${idempotent ? '; repeatable' : ''}`,
     `- Shipped rules: ${verdict}`,
-    ...(mutates ? [`- Undo: ${undo === '' ? 'The gate keeps nothing to undo it with.' : cell(undo)}`] : []),
+    ...(mutates ? [`- Undo: ${undo === '' ? 'It cannot be undone.' : cell(undo)}`] : []),
   ];
   const rows = describeArguments(parseObject(inputSchemaJson)).map((row) => [
     code(row.name),

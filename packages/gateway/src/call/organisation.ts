@@ -27,7 +27,7 @@ export interface Team {
   readonly name: string;
   /** The person who decides about calls of its agents. Absent: the directors do. */
   readonly senior?: string;
-  /** The agent that stands above its agents, and decides where a rule names it. Absent: none does. */
+  /** The agent above its agents, which decides where a rule names it. Absent: none does. */
   readonly seniorAgent?: string;
 }
 

@@ -41,7 +41,7 @@ export interface Refusal {
   readonly retryAfterMs?: number;
   /** The rules that decided. Absent when no rule was asked. */
   readonly rulesHash?: string;
-  /** What it would have been with the rules in force that are only tried out. For the log. Absent: the same. */
+  /** What it would have been with the shadow rules in force. For the log. Absent: the same. */
   readonly shadow?: { readonly effect: string; readonly ruleId: string };
   /** The tool refused in the middle of its work. Absent: nothing had happened. */
   readonly hasBegun?: boolean;

@@ -56,7 +56,7 @@ export interface ToolDefinition {
   readonly secretArguments?: readonly string[];
   /** Arguments of calls to copy, the plainest first. Absent: people are shown one that is made up from the schema. */
   readonly examples?: readonly JsonObject[];
-  /** What of its effect can be taken back, in one sentence. Absent: nothing can, or it changes nothing. */
+  /** Which part of its effect can be undone, in one sentence. Absent: nothing can, or it changes nothing. */
   readonly undo?: string;
 }
 

@@ -54,7 +54,7 @@ export interface Verdict {
   readonly grants?: Grants;
   /** A command of a client runs in our sandbox instead of the client's shell. Absent: it does not. */
   readonly rewrite?: true;
-  /** What it would be if rules that are only tried out were in force. Absent: the same. Not enforced. */
+  /** What it would be if shadow rules were in force. Absent: the same. Not enforced. */
   readonly shadow?: Pick<Verdict, 'effect' | 'rule' | 'reason'>;
 }
 

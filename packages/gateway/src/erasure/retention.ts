@@ -6,7 +6,7 @@ import type { Erasure, ErasureRepository, RecordRepository, Retention } from '..
 export interface RetentionParts {
   readonly store: Pick<ErasureRepository, 'listErasures' | 'noteRetention' | 'readRetention' | 'requestErasure'> &
     Pick<RecordRepository, 'readRecords'>;
-  /** How many days the rules have payloads kept. Undefined: for ever. */
+  /** How many days payloads are kept, as the rules say. Undefined: for ever. */
   readonly keepDays: () => number | undefined;
   readonly nowMs: () => number;
 }

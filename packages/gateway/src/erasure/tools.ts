@@ -62,7 +62,8 @@ function eraseTool(parts: ErasureToolParts) {
   const { store, nowMs } = parts;
   return defineOperatorTool({
     name: 'audit.erase',
-    description: 'Erases what calls asked for and got, 24 hours from now. That they happened stays provable.',
+    description:
+      'Erases the arguments and results of calls, 24 hours from now. The log still proves that they happened.',
     mutates: true,
     risk: 'critical',
     confirmation: 'always',
@@ -105,7 +106,7 @@ function previewTool(parts: ErasureToolParts) {
   const { store, nowMs } = parts;
   return defineOperatorTool({
     name: 'audit.preview_erasure',
-    description: 'Shows how much an erasure would take. Nothing changes.',
+    description: 'Shows how much would be erased. Nothing changes.',
     mutates: false,
     timeoutMs: longMs,
     properties: subjects,
@@ -174,7 +175,7 @@ function listTool({ store }: ErasureToolParts) {
 function retentionTool({ store, keepDays }: ErasureToolParts) {
   return defineOperatorTool({
     name: 'audit.retention',
-    description: 'Shows how long the rules have payloads kept, and what was last erased because of that.',
+    description: 'Shows how long payloads are kept, and what was last erased because of that.',
     mutates: false,
     answers: RetentionReportSchema,
     run: async () => {

@@ -45,7 +45,7 @@ come \`audit cancel-erasure\` takes it back. Records of the administration are n
       if ('erasureId' in output) {
         const due = formatTime(Number(output.dueAtMs));
         terminal.print(
-          `${capitalise(describeSubject(output))}: what the calls asked for and got is erased at ${due}.`,
+          `${capitalise(describeSubject(output))}: the arguments and results of the calls will be erased at ${due}.`,
           `Until then: ${commandName} audit cancel-erasure ${makeVisibleLine(output.erasureId)}`,
         );
         return;

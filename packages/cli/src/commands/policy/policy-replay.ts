@@ -31,7 +31,7 @@ export const replayCommand = operatorCommand('replay', {
   },
 });
 
-/** What the rules that are only tried out would have done. */
+/** What the shadow rules would have done. */
 export const shadowCommand = operatorCommand('shadow', {
   help: 'count what shadow rules would have done to recorded calls',
   options: spanOptions,

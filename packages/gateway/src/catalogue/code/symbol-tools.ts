@@ -15,7 +15,7 @@ interface SymbolArguments {
 }
 
 const languages = 'TypeScript, JavaScript and Python';
-/** Packages are passed over unless the path leads into one. */
+/** Packages are skipped unless the path leads into one. */
 const inputSchema: JsonObject = objectSchema({
   symbol: {
     type: 'string',
@@ -24,7 +24,7 @@ const inputSchema: JsonObject = objectSchema({
     examples: ['parsePath'],
     description: 'The name, exactly as it is written; Class.method for a member.',
   },
-  path: pathSchema('The folder or file to look in. Folders of packages are passed over unless this leads into one.', {
+  path: pathSchema('The folder or file to look in. Folders of packages are skipped unless this leads into one.', {
     default: '.',
   }),
   max_results: { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'The most results.' },

@@ -26,7 +26,7 @@ export const filesEnsureDir = defineFileTool({
   timeoutMs: 10_000,
   examples: [{ path: 'build/reports' }],
   undo: 'The gate remembers which folders it created.',
-  inputSchema: objectSchema({ path: pathSchema('The folder that shall exist.') }),
+  inputSchema: objectSchema({ path: pathSchema('The folder to create, unless it exists.') }),
   outputSchema: objectSchema({
     path: { type: 'string', description: 'The path as it was given.' },
     created: {

@@ -43,7 +43,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
             maxItems: 1000,
             items: { type: 'string', maxLength: 32_768 },
             default: [],
-            description: `Options, revisions and paths. Put paths behind "--". ${describeOptions(operation)}`,
+            description: `Options, revisions and paths. Put paths after "--". ${describeOptions(operation)}`,
           },
           cwd: pathSchema('A folder of the repository.'),
         },

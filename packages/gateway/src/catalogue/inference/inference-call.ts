@@ -51,7 +51,7 @@ const inputSchema = objectSchema(
       type: 'integer',
       minimum: 0,
       maximum: 200,
-      description: 'The temperature in hundredths: 70 is 0.70. Absent: as the model has it.',
+      description: 'The temperature in hundredths: 70 is 0.70. Absent: the default of the model.',
     },
   },
   { optional: ['prompt', 'prompt_hash', 'system_prompt', 'system_prompt_hash', 'temperature_scaled'] },

@@ -9,7 +9,7 @@ export interface ModelPrompt {
   /** Absent: the model gets none. */
   readonly system?: string | undefined;
   readonly maxTokens: number;
-  /** From 0 to 2. Absent: as the model has it. */
+  /** From 0 to 2. Absent: the default of the model. */
   readonly temperature?: number | undefined;
 }
 

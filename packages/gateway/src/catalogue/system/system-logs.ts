@@ -54,7 +54,7 @@ export function systemLogs(places: LogPlaces = usualPlaces): AnyTool {
         priority: {
           type: 'string',
           enum: priorities,
-          description: 'Only messages that are this urgent or more. Syslog files do not tell.',
+          description: 'Only messages that are this urgent or more. Syslog files do not record it.',
         },
         contains: {
           type: 'string',
@@ -62,7 +62,13 @@ export function systemLogs(places: LogPlaces = usualPlaces): AnyTool {
           maxLength: 200,
           description: 'Only messages with this text, in upper or lower case.',
         },
-        max_entries: { type: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'The newest so many.' },
+        max_entries: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+          default: 100,
+          description: 'The most messages, newest first.',
+        },
       },
       { optional: ['program', 'priority', 'contains'] },
     ),
@@ -75,7 +81,7 @@ export function systemLogs(places: LogPlaces = usualPlaces): AnyTool {
       const { source, paths } = findLogs(args.source, places);
       if (source === 'syslog' && args.priority !== undefined) {
         throw new ToolRefused(
-          refuse('INVALID_ARGUMENTS', 'arguments', 'Syslog files do not tell priorities.', {
+          refuse('INVALID_ARGUMENTS', 'arguments', 'Syslog files do not record priorities.', {
             remedy: 'Leave priority out, or search with contains.',
           }),
         );

@@ -68,10 +68,9 @@ const followProperties: Readonly<Record<string, JsonObject>> = {
 
 const about = {
   GET: 'Make an HTTP GET request and return status, headers and body as they are. To read a web page, use web.fetch.',
-  POST: 'Make an HTTP POST request, which can change something at the other side. Redirects are returned, not followed.',
-  PUT: 'Make an HTTP PUT request, which replaces something at the other side. Redirects are returned, not followed.',
-  DELETE:
-    'Make an HTTP DELETE request, which removes something at the other side. Redirects are returned, not followed.',
+  POST: 'Make an HTTP POST request, which can change something on the server. Redirects are returned, not followed.',
+  PUT: 'Make an HTTP PUT request, which replaces something on the server. Redirects are returned, not followed.',
+  DELETE: 'Make an HTTP DELETE request, which removes something on the server. Redirects are returned, not followed.',
 } as const;
 
 /** The four methods as tools of their own, so that rules and leases can tell reading from changing. */

@@ -22,7 +22,7 @@ export interface WebAsk {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly followsRedirects: boolean;
-  /** The request can change something at the other side. */
+  /** The request can change something on the server. */
   readonly mutates: boolean;
   /** The arguments of the call as they would be for another address. */
   readonly argumentsFor: (address: WebAddress) => JsonObject;

@@ -97,5 +97,5 @@ function requireAgent(organisation: Organisation, name: string): void {
 }
 
 export function seniorAgentProperty(absent: string): JsonObject {
-  return nameOf(`The agent that stands above, and decides about calls where a rule names it. ${absent}`);
+  return nameOf(`The agent above it, which decides about its calls where a rule names it. ${absent}`);
 }

@@ -137,13 +137,13 @@ export class AppliedRules {
     return rules;
   }
 
-  /** What would be in force if a rule were that is only tried out. Throws ConfigError. */
+  /** What would be in force with this shadow rule. Throws ConfigError. */
   previewPromotion(id: string): LoadedRules {
     return this.preview(this.#promote(id).files);
   }
 
   /**
-   * Puts a rule in force that is only tried out: in its file, and then as `apply` does. Throws ConfigError, and then
+   * Puts a shadow rule in force: in its file, and then as `apply` does. Throws ConfigError, and then
    * nothing has changed, unless the disk failed between the two: then the file is `changed`.
    */
   promote(id: string, check: CheckHash = () => undefined): LoadedRules {

@@ -71,9 +71,9 @@ export interface LoadedRules extends Rules {
   readonly mayOpen: (asked: Asked) => boolean;
   /** The verdict on a call, and what each rule has to do with it. */
   readonly explain: (question: Question) => Explained;
-  /** In the order of the files, those that are only tried out among them. */
+  /** In the order of the files, shadow rules included. */
   readonly all: readonly Pick<CompiledRule, 'rule' | 'reference'>[];
-  /** The rules that are only tried out, in the order of the file. */
+  /** The shadow rules, in the order of the file. */
   readonly tried: readonly Pick<CompiledRule, 'rule' | 'reference'>[];
   /** What is probably not meant, given the tools that there are. */
   readonly check: (tools: readonly ToolDefinition[]) => readonly Finding[];

@@ -3,7 +3,7 @@ import type { Question, Rules, Verdict } from '../../call/verdict.ts';
 type Judge = Rules['judge'];
 
 /**
- * Judges by the rules in force, and says what all rules together would say, those that are only tried out included:
+ * Judges by the rules in force, and says what all rules together would say, shadow rules included:
  * when that is something else, or for another reason.
  */
 export function tryRules(inForce: Judge, all: Judge): Judge {

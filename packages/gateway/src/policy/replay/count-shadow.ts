@@ -11,7 +11,7 @@ import type { SpanArguments } from './walk-records.ts';
 
 const usualRecords = 100_000;
 
-/** What a rule that is only tried out would have done to recorded calls. */
+/** What a shadow rule would have done to recorded calls. */
 interface Tally {
   deny: number;
   require_approval: number;
@@ -25,7 +25,7 @@ interface Tally {
 export function shadowTool({ rules, store }: PolicyToolParts) {
   return defineOperatorTool({
     name: 'policy.shadow',
-    description: 'Counts what rules that are only tried out would have done to recorded calls.',
+    description: 'Counts what shadow rules would have done to recorded calls.',
     mutates: false,
     timeoutMs: longTimeoutMs,
     properties: spanProperties(usualRecords),

@@ -45,7 +45,7 @@ export function replayTool(parts: PolicyToolParts) {
   return defineOperatorTool({
     name: 'policy.replay',
     description:
-      'Decides recorded calls again, by the rule files as they are now, by others, or with a rule in force that is only tried out, and shows which calls would be decided otherwise.',
+      'Decides recorded calls again, by the rule files as they are now, by others, or with a shadow rule in force, and shows which calls would be decided differently.',
     mutates: false,
     timeoutMs: longTimeoutMs,
     properties: {
@@ -57,7 +57,7 @@ export function replayTool(parts: PolicyToolParts) {
         default: 'records',
         description: 'What to compare with: what was decided then, or what the rules in force would say.',
       },
-      promote: { type: 'string', maxLength: 64, description: 'Id of a rule that is only tried out.' },
+      promote: { type: 'string', maxLength: 64, description: 'Id of a shadow rule.' },
     },
     answers: PolicyReplaySchema,
     run: async (args: ReplayArguments, context) => {

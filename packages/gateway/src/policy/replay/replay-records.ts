@@ -105,7 +105,7 @@ export class Replay {
     this.#looksAtHistory = parts.rules.looksAtHistory || parts.against?.looksAtHistory === true;
   }
 
-  /** How many calls would be decided otherwise. */
+  /** How many calls would be decided differently. */
   get changed(): number {
     return this.#changed.length;
   }

@@ -41,7 +41,7 @@ const caseSchema: JsonObject = {
 export function testTool(parts: PolicyToolParts) {
   return defineOperatorTool({
     name: 'policy.test',
-    description: 'Holds expectations against the rules: what is expected of which call, and by which rule.',
+    description: 'Compares the rules with your expectations: how each call should be decided, and by which rule.',
     mutates: false,
     timeoutMs: longTimeoutMs,
     required: ['cases'],

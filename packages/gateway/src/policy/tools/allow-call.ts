@@ -26,7 +26,7 @@ export function draftTool(parts: PolicyToolParts) {
   return defineOperatorTool({
     name: 'policy.draft',
     description:
-      'Drafts the narrowest rule that would have allowed a recorded call, or let it through unasked, and shows what else it would have opened.',
+      'Drafts the narrowest rule that would have allowed a recorded call, or run it without a question, and shows what else it would have opened.',
     mutates: false,
     timeoutMs: longTimeoutMs,
     required: ['call'],
@@ -82,7 +82,7 @@ function describeDraft({ rule, scope, reopened, replay, undecidableDenials }: In
   const calls = replay?.calls ?? [];
   return [
     rule,
-    `recorded calls that would be decided otherwise: ${calls.length}`,
+    `recorded calls that would be decided differently: ${calls.length}`,
     ...calls.map(({ index, tool, agent, was, would }) => `${index} ${tool} ${agent} ${was?.effect} → ${would?.effect}`),
     unsure,
     '',

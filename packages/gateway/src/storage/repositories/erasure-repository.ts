@@ -66,7 +66,7 @@ export interface RemovedRecords {
   readonly atMs: number;
 }
 
-/** How long the rules have payloads kept. */
+/** How long payloads are kept, as the rules say. */
 export interface Retention {
   /** Absent: for ever. */
   readonly days?: number;

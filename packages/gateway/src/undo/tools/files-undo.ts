@@ -75,7 +75,7 @@ export function filesUndo(journal: Journal): AnyTool {
     name: 'files.undo',
     aliases: ['undo'],
     description:
-      'Take back what an earlier call of this session changed in files and folders: content, mode and times. With trace_id the calls of a whole run, the newest first. Fails without changing anything if something else has changed one of the files since. An undo can be undone like any other call.',
+      'Undo what an earlier call of this session changed in files and folders: content, mode and times. With trace_id the calls of a whole run, the newest first. Fails without changing anything if something else has changed one of the files since. An undo can be undone like any other call.',
     inputSchema: objectSchema(
       {
         call_id: idOf('The call to undo, as call_id of its answer says.'),

@@ -22,7 +22,7 @@ export function gitUndo(journal: Journal): AnyTool {
     name: 'git.undo',
     aliases: ['git_undo'],
     description:
-      'Take back what an earlier git call of this session changed: HEAD, branches, tags, stashes, what is staged, and the files that git changed. Fails without changing anything if something else has changed one of them since. What was pushed stays at the remote. An undo can be undone like any other call.',
+      'Undo what an earlier git call of this session changed: HEAD, branches, tags, stashes, what is staged, and the files that git changed. Fails without changing anything if something else has changed one of them since. What was pushed stays at the remote. An undo can be undone like any other call.',
     inputSchema: objectSchema({ call_id: idOf('The git call to undo, as call_id of its answer says.') }),
     undo: 'The gate keeps what the repository and the files were before.',
     subject: ({ call_id: id }: UndoArguments) => `A file of call ${id}`,

@@ -137,7 +137,7 @@ export type Team = Message<"sallyport.v1.Team"> & {
   senior?: string | undefined;
 
   /**
-   * The agent that stands above its agents. Absent: none does.
+   * The agent above its agents. Absent: none.
    *
    * @generated from field: optional string senior_agent = 3;
    */
@@ -163,7 +163,7 @@ export type TeamJson = {
   senior?: string;
 
   /**
-   * The agent that stands above its agents. Absent: none does.
+   * The agent above its agents. Absent: none.
    *
    * @generated from field: optional string senior_agent = 3;
    */

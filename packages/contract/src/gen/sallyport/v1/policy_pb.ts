@@ -82,7 +82,7 @@ export type PolicyStatus = Message<"sallyport.v1.PolicyStatus"> & {
   count: number;
 
   /**
-   * How many of them are only tried out.
+   * How many of them are shadow rules.
    *
    * @generated from field: uint32 tried = 3;
    */
@@ -136,7 +136,7 @@ export type PolicyStatusJson = {
   count?: number;
 
   /**
-   * How many of them are only tried out.
+   * How many of them are shadow rules.
    *
    * @generated from field: uint32 tried = 3;
    */
@@ -362,7 +362,7 @@ export type Explanation = Message<"sallyport.v1.Explanation"> & {
   stages: ExplainedStage[];
 
   /**
-   * What the rules would say with those in force that are only tried out. Absent: the same.
+   * What the rules would say with the shadow rules in force. Absent: the same.
    *
    * @generated from field: sallyport.v1.ShadowVerdict shadow = 12;
    */
@@ -448,7 +448,7 @@ export type ExplanationJson = {
   stages?: ExplainedStageJson[];
 
   /**
-   * What the rules would say with those in force that are only tried out. Absent: the same.
+   * What the rules would say with the shadow rules in force. Absent: the same.
    *
    * @generated from field: sallyport.v1.ShadowVerdict shadow = 12;
    */
@@ -1152,7 +1152,7 @@ export const PolicyShadowSchema: GenMessage<PolicyShadow, {jsonType: PolicyShado
   messageDesc(file_sallyport_v1_policy, 14);
 
 /**
- * What a rule that is only tried out would have done.
+ * What a shadow rule would have done.
  *
  * @generated from message sallyport.v1.TriedRule
  */
@@ -1205,7 +1205,7 @@ export type TriedRule = Message<"sallyport.v1.TriedRule"> & {
 };
 
 /**
- * What a rule that is only tried out would have done.
+ * What a shadow rule would have done.
  *
  * @generated from message sallyport.v1.TriedRule
  */

@@ -1393,7 +1393,7 @@ export type ToolDescriptor = Message<"sallyport.v1.ToolDescriptor"> & {
   examplesJson: string[];
 
   /**
-   * What of its effect can be taken back. Empty: nothing can, or it changes nothing.
+   * Which part of its effect can be undone. Empty: nothing can, or it changes nothing.
    *
    * @generated from field: string undo = 18;
    */
@@ -1503,7 +1503,7 @@ export type ToolDescriptorJson = {
   examplesJson?: string[];
 
   /**
-   * What of its effect can be taken back. Empty: nothing can, or it changes nothing.
+   * Which part of its effect can be undone. Empty: nothing can, or it changes nothing.
    *
    * @generated from field: string undo = 18;
    */
