@@ -41,7 +41,7 @@ export function admitCall(
       const nowMs = context.nowMs();
       call.passedAtMs = performance.now();
       const { session, rules } = call;
-      // Before anything is awaited: a call that is judged meanwhile must know of this one.
+      // Before anything is awaited: a call that is judged meanwhile must see this one.
       if (rules.looksAtHistory) history.note(session.id, { tool: call.tool.definition.name, startedAtMs: nowMs });
       let { consent } = call;
       let admitted = await store.admit(describeAdmission(call, consent, redactor, nowMs));

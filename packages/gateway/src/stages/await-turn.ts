@@ -6,7 +6,7 @@ import { refuseEnded } from '../call/call-ended.ts';
 
 export interface Turnstiles {
   readonly calls: Turnstile;
-  /** For content on its way from or to the caller, who alone says how long it takes. */
+  /** For content on its way from or to the caller, whose connection decides how long it takes. */
   readonly transfers: Turnstile;
 }
 
@@ -17,7 +17,7 @@ export function awaitTurn(turnstiles: Turnstiles): Stage<Begun & Opened & Resolv
     run: (call) => {
       const { session, tool } = call;
       const { audience, origin, isTransfer } = tool.definition;
-      // Operators do not queue behind the calls that may cause the trouble.
+      // Operators do not queue behind calls that may be the problem.
       if (audience !== 'everyone') return enter(call, noPlace);
       // Each step of a pipeline takes a place. One that held a place itself would keep its own steps waiting for ever.
       if (origin === 'pipeline') return enter(call, noPlace);

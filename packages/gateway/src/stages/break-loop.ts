@@ -11,8 +11,8 @@ const noWarnings: readonly string[] = [];
 type Needs = facts.Begun & facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.Judged;
 
 /**
- * Stops an agent that repeats one change although its result stays the same, and slows down one that only looks. A call
- * that reads is compared after it ran: nobody is told to go on with what may be out of date.
+ * Stops an agent that repeats one change although its result stays the same, and slows down one that only reads. A call
+ * that reads is compared after it ran, so that the agent never works with an outdated result.
  */
 export function breakLoop(memory: Pick<LoopMemory, 'countSame'>): Stage<Needs, facts.LoopChecked> {
   return {
@@ -20,7 +20,7 @@ export function breakLoop(memory: Pick<LoopMemory, 'countSame'>): Stage<Needs, f
     run: (call, context) => {
       // If the call was ended on its way here, it ends now and not when it would have run.
       if (call.isEnded) return refuseEnded(call.signal);
-      // A person who asks again has a reason; the gate is against agents that run in circles.
+      // A person who repeats a call has a reason; this stage is for agents in a loop.
       call.warnings = noWarnings;
       if (call.session.principal === 'operator') return undefined;
       const { delayAt, delayMs, refuseChangesAt, windowMs } = call.rules.limits.repeats;
@@ -46,7 +46,7 @@ export function isChange({ tool, resources }: facts.Resolved & facts.ArgumentsCh
   return mutates && (!isCommand || resources.paths.some(({ access }) => access === 'write'));
 }
 
-/** Here, where the call holds no place yet, and what it reads afterwards is fresh. */
+/** The delay is here because the call holds no place yet, and what it reads afterwards is fresh. */
 async function delay({ signal }: Needs, delayMs: number): Promise<Passed> {
   try {
     await setTimeout(delayMs, undefined, { signal });

@@ -6,7 +6,7 @@ import type { Store } from '../storage/stores.ts';
 
 const neverClosed: ModeGate = { isClosed: () => false, isOpenedByName: () => true };
 
-/** Reads the mode afresh for every call and holds the tool against it. */
+/** Reads the mode for every call, and checks whether it allows the tool. */
 export function checkMode(
   store: Pick<Store, 'readMode'>,
   gate: ModeGate = neverClosed,

@@ -4,7 +4,7 @@ import { isRefusal } from '../call/refusal.ts';
 import { findMembership } from '../organisation/check-member.ts';
 import type { Stage } from '../call/stage.ts';
 
-/** What the organisation granted and took away. */
+/** Checks what the organisation granted and revoked. */
 export function checkPermission(
   readOrganisation: () => Organisation,
 ): Stage<Opened & Resolved, Permitted & OrganisationRead> {

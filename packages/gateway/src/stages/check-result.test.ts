@@ -46,7 +46,9 @@ test('a result that does not fit is a failure; what was used and replaced stays 
     const checked = check(executionOf(output));
     if (checked.result.ok) assert.fail(`passed: ${JSON.stringify(output)}`);
     assert.equal(checked.result.failure.code, 'INVALID_RESULT');
-    assert.ok(checked.result.failure.message.startsWith('notes.read returned something it does not promise: '));
+    assert.ok(
+      checked.result.failure.message.startsWith('notes.read returned a result that violates its output schema: '),
+    );
     assert.ok(checked.result.failure.message.includes(why), checked.result.failure.message);
     assert.deepEqual(checked.usage, { bytesRead: 1 });
     assert.equal(checked.changes.length, 1);

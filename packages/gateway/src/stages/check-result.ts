@@ -3,7 +3,7 @@ import { ToolFailure } from '../call/tool.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** Holds the result against the output schema: a tool that promises one thing and says another has failed. */
+/** Checks the result against the output schema: a tool whose result does not match has failed. */
 export function checkResult(registry: Registry): Stage<Resolved & ReuseChecked & Executed, Executed> {
   return {
     name: 'check-result',
@@ -16,7 +16,7 @@ export function checkResult(registry: Registry): Stage<Resolved & ReuseChecked &
       const details = violations.map((violation) => violation.message).join('; ');
       const failure = new ToolFailure(
         'INVALID_RESULT',
-        `${tool.definition.name} returned something it does not promise: ${details}.`,
+        `${tool.definition.name} returned a result that violates its output schema: ${details}.`,
       );
       call.execution = { ...execution, result: { ok: false, failure } };
       return undefined;

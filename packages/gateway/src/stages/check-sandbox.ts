@@ -10,7 +10,7 @@ export interface SandboxState {
   readonly explainWatched: () => { readonly reason: string; readonly remedy: string } | undefined;
 }
 
-/** A tool that must be confined does not run where nothing confines it, unless a rule says so in as many words. */
+/** A tool that must be confined does not run where nothing confines it, unless a rule says so explicitly. */
 export function checkSandbox(sandbox: SandboxState): Stage<Resolved & Judged> {
   return {
     name: 'check-sandbox',

@@ -29,7 +29,7 @@ export function compareResult(memory: LoopMemory): Stage<Needs, facts.LoopChecke
       }
       const nowMs = context.nowMs();
       const repeated = nameRepeated(call);
-      // A kept result that is handed out again changes nothing, however often.
+      // A stored result that is returned again changes nothing.
       const named = hasRun ? repeated : { ...repeated, tool: `${repeated.tool} kept` };
       memory.note(named, { resultSha256: hash('sha256', describe(outcome)), nowMs, resetsOthers });
       const times = memory.countSame(named, nowMs - rules.limits.repeats.windowMs);
@@ -50,7 +50,7 @@ function judge(call: Working<Needs, facts.LoopChecked>, times: number, changes: 
   const minutes = Math.ceil(windowMs / 60_000);
   const repeated = `This is call ${times} within ${minutes} minutes with the same arguments and the same result.`;
   if (changes) {
-    // What it did is done, and its answer is delivered: only the next one is refused.
+    // The call has run, and its answer is delivered: only the next one is refused.
     call.warnings = [`${repeated} The next one is refused, unless something else was changed.`];
     return undefined;
   }

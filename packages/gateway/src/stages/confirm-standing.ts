@@ -7,14 +7,16 @@ import type { Store } from '../storage/stores.ts';
 import { askForSession, sessionRefusal } from '../sessions/authenticate.ts';
 import type { RulesFor } from './judge-call.ts';
 
-/** What took longer to read may have changed again. */
+/** A state that took longer to read may have changed again. */
 const mostMs = 1000;
 
-/** Reads mode, session, organisation and rules once more, directly before the effect: what was decided must still hold. */
+/**
+ * Reads mode, session, organisation and rules once more, directly before the effect: what was decided must still hold.
+ */
 export function confirmStanding(
   store: Pick<Store, 'changedSince' | 'findSession' | 'readMode'>,
   rulesFor: RulesFor,
-  // Steady: not the time of day.
+  // A clock that nobody can set.
   steadyMs: () => number = () => performance.now(),
 ): Stage<Opened & Based & Leased & ModeRead & Judged & Intended, Confirmed> {
   return {

@@ -8,7 +8,7 @@ import { parseTraceparent } from '../telemetry/trace-context.ts';
 const longestIdentifierBytes = 256;
 const longestTimeoutMs = 3_600_000;
 
-/** Reads the shape of the call, its identifiers and its trace. What costs more waits until the caller is known. */
+/** Reads the shape of the call, its identifiers and its trace. More expensive checks wait until the caller is known. */
 export function decodeCall(redactor: Pick<Redactor, 'hideHeld'>): Stage<Begun & Chained, Decoded> {
   return {
     name: 'decode-call',

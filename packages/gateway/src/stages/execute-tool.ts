@@ -21,7 +21,7 @@ interface ExecuteOptions {
   readonly running?: Pick<RunningCalls, 'begin'>;
 }
 
-/** The effect. Needs a durable intent and a standing that was confirmed a moment ago. */
+/** Runs the tool. Needs a durable intent, and session, mode and rules confirmed a moment ago. */
 export function executeTool(
   createContext: ToolContextFactory,
   options: ExecuteOptions = {},
@@ -87,7 +87,7 @@ async function awaitEnd(
 function finish(call: Executing, given: facts.Execution, beganAtMs: number): void {
   const { mutates, origin } = call.tool.definition;
   const execution = nameEnder(given, call);
-  // What ran to its end and changes things has changed them, whatever becomes of its result.
+  // A tool that changes things and ran to its end has changed them, even if its result is invalid.
   call.execution = execution.result.ok && mutates ? { ...execution, hasBegun: true } : execution;
   // The time of a pipeline is that of its steps, and each of them is charged for its own.
   call.ranUntilMs = performance.now();
@@ -99,7 +99,7 @@ function refusalOf(error: unknown, observed: ObservedContext | undefined, call: 
   return observed?.hasBegun ? refuseBegun(error.refusal, call) : error.refusal;
 }
 
-/** However the tool puts it: it failed because it was ended. */
+/** Whatever the tool reports, it failed because somebody ended it. */
 function nameEnder(execution: facts.Execution, call: Needs): facts.Execution {
   if (execution.result.ok || !call.isEnded) return execution;
   const reason: unknown = call.signal.reason;
@@ -110,7 +110,7 @@ function nameEnder(execution: facts.Execution, call: Needs): facts.Execution {
   return { ...execution, result: { ok: false, failure: said }, endedBy: reason };
 }
 
-/** Once, and only where running twice is the same as running once. */
+/** Retries once, and only if running twice is the same as running once. */
 function isWorthRetrying({ definition }: AnyTool, { result }: facts.Execution): boolean {
   return !result.ok && definition.idempotent && describeCode(result.failure.code).retryable;
 }

@@ -6,8 +6,8 @@ import { ToolFailure } from '../call/tool.ts';
 type Call = Pick<Begun, 'dedupeKey'> & Resolved;
 
 /**
- * A failure after the effect may have begun, as its caller reads it: sending the call again could do it twice. Only of
- * an idempotent tool that does not matter.
+ * Describes a failure after the effect may have begun: sending the call again could do it twice. For an idempotent tool
+ * that does not matter.
  */
 export function failBegun(failure: ToolFailure, call: Call): ToolFailure {
   if (call.tool.definition.idempotent) return failure;

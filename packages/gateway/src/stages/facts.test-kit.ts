@@ -16,7 +16,7 @@ import type { Context, Stage, Working } from '../call/stage.ts';
 import { ownText } from '../call/redacted.ts';
 import { loneWorkspace } from '../call/workspace.ts';
 
-// Facts for tests: each builder gives the plainest one, and the test says what is special about its own.
+// Facts for tests: each builder returns the plainest one, and the test adds what is special about its own.
 
 export const nowMs = Date.UTC(2030, 0, 1);
 export const clock: Context = { nowMs: () => nowMs };
@@ -190,7 +190,7 @@ export interface ExpectedRefusal {
   readonly code: Code;
   readonly rule: string;
   readonly remedy: string | undefined;
-  /** Absent: whatever it is. */
+  /** Absent: not compared. */
   readonly forOperators?: string;
 }
 

@@ -17,7 +17,7 @@ import { belongs } from '../call/workspace.ts';
 import type { PastCall, Rules } from '../call/verdict.ts';
 import type { Context, Passed, Stage } from '../call/stage.ts';
 
-/** The rules where a session works. Undefined: no operator accepts that its workspace is used, or not any more. */
+/** The rules for the workspace of a session. Undefined: no operator accepted that workspace, or no longer. */
 export type RulesFor = (session: Pick<Session, 'workspace'>) => Rules | undefined;
 
 type Needs = Pick<Received, 'clientFolder'> & Foreseen & Opened & Resolved & ArgumentsChecked & Permitted & ModeRead;
@@ -98,7 +98,7 @@ function outsideRoots(workspace: string): Refusal {
   });
 }
 
-/** What the client means by its relative paths, and by its project, is not what the session works in. */
+/** The folder of the client, where its relative paths start, is not in the workspace of the session. */
 function fromElsewhere(clientFolder: string, workspace: string): Refusal {
   const message = `The client works in ${clientFolder}, and this session works in ${workspace}.`;
   return refuse('RULE_DENIES', 'workspace', message, {

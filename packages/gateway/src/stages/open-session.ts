@@ -7,7 +7,10 @@ import { askForSession, authenticate, sessionRefusal } from '../sessions/authent
 import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 
-/** Finds the session behind the credential, or that of the call this one is a step of. Reaching a door grants nothing. */
+/**
+ * Finds the session behind the credential, or the session of the pipeline whose step this is. Access to a door grants
+ * nothing.
+ */
 export function openSession(
   store: Pick<Store, 'findSessionByToken' | 'findSession' | 'version'>,
   running?: Pick<RunningCalls, 'identify'>,
@@ -28,7 +31,7 @@ export function openSession(
   };
 }
 
-/** Read anew for every step: its token is kept nowhere, and the session may have ended since the step before. */
+/** Read again for every step: the token is not kept, and the session may have ended since the last step. */
 function reopen(store: Pick<Store, 'findSession'>, sessionId: string, nowMs: number): Session | Refusal {
   const session = store.findSession(sessionId);
   if (session === undefined) {

@@ -19,7 +19,7 @@ export interface LimitedCall {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Tools and agents whose counts are remembered at once. */
+/** For how many pairs of tool and agent the counts are remembered. */
 const mostPlans = 1024;
 
 interface Plan {
@@ -30,8 +30,8 @@ interface Plan {
 }
 
 /**
- * The counts of the last call of each agent and tool. They are the same for the next one as long as everything that they
- * follow from is the very same: tool, agent, roles, mode, profile and limits.
+ * The counts of the last call of each agent and tool. They are the same for the next one as long as everything that
+ * they follow from is the very same: tool, agent, roles, mode, profile and limits.
  */
 export class ReservationPlans {
   readonly #plans = new Map<string, Plan>();
@@ -62,7 +62,7 @@ function isSame(one: LimitedCall, other: LimitedCall): boolean {
 /** Every count that the call will raise: of its agent and tool, of the tool, of everyone together, and of the mode. */
 export function planReservations(call: LimitedCall, limits: Limits, ofMode: ModeLimits): readonly Reservation[] {
   const { name, audience, rateLimitPerHour } = call.tool;
-  // Whatever the limits are, they can be changed.
+  // No limit may keep an operator from changing the limits.
   if (audience === 'operator' && ruleExits.includes(name)) return [];
   const key = `${name} ${call.agent}`;
   const rate = ratesFor(call, limits).find(({ tools }) => namesTool(tools, call.tool));
@@ -76,14 +76,14 @@ export function planReservations(call: LimitedCall, limits: Limits, ofMode: Mode
     const rule = 'rate-limit-of-the-tool';
     reservations.push({ key: `definition ${key}`, windowMs: hourMs, limit: rateLimitPerHour, rule });
   }
-  // What runs the gate is not held up by what everyone else does.
+  // Tools that run the gate do not wait because of other callers.
   if (audience !== 'everyone') return reservations;
   return [...reservations, ...totalsFor(call.tool, limits.totalRates ?? []), ...modeReservation(call.mode, ofMode)];
 }
 
 function ratesFor({ tool, roles, profile }: LimitedCall, { rates, teamRates, roleRates }: Limits): Rates {
   const ofRoles = roles.flatMap((role) => roleRates?.get(role) ?? []);
-  // Running the gate is not what the limits for teams are about.
+  // The limits for teams are not about tools that run the gate.
   const isOfTeam = profile === 'team' && tool.audience === 'everyone';
   return [...ofRoles, ...(isOfTeam ? teamRates : rates)];
 }

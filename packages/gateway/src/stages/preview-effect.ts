@@ -28,7 +28,7 @@ export function previewCall(createContext: ToolContextFactory): Stage<Previewabl
   };
 }
 
-/** Nobody can agree to what nobody can be shown. Undefined: all of it can. */
+/** Nobody can agree to an effect that cannot be shown. Undefined: all of it can be shown. */
 export function refuseUnshown({ unshown }: Effect): Refusal | undefined {
   if (unshown === undefined) return undefined;
   const { bytes, remedy = 'Do it in smaller calls.' } = unshown;
@@ -37,16 +37,16 @@ export function refuseUnshown({ unshown }: Effect): Refusal | undefined {
 }
 
 /**
- * What the person who decides is shown. That an effect could not be worked out, such as because a file does not exist,
- * is for them where the caller may not know it, and where an earlier step of a plan may change it.
+ * What the person who decides is shown. If an effect could not be worked out, for example because a file does not
+ * exist, the person is told so, if the caller may not know it or if an earlier step of a plan may change it.
  */
 export function shownEffect(effect: Effect | ToolFailure, { arguments: { value }, tool }: Previewable): Effect {
   const { secretArguments = [] } = tool.definition;
   const open = Object.entries(value).map(([name, each]) => [name, secretArguments.includes(name) ? '[secret]' : each]);
   const given = `arguments: ${canonicalJson(Object.fromEntries(open) as JsonObject)}\n`;
-  // Where a tool says no more than a title, the arguments say the rest.
+  // If a tool gives only a title, the card also shows the arguments.
   if (!(effect instanceof ToolFailure)) {
-    // Nobody is promised what the journal cannot do.
+    // The card does not promise an undo that the journal cannot do.
     const undoable = effect.undoable && tool.definition.undo !== undefined;
     return { ...effect, undoable, detail: effect.detail === '' ? given : effect.detail };
   }
@@ -56,8 +56,8 @@ export function shownEffect(effect: Effect | ToolFailure, { arguments: { value }
 }
 
 /**
- * The effect, within the time that the call itself would have; or why it could not be worked out; or the refusal of a gate
- * inside the tool, which would refuse the call whatever a person says.
+ * The effect, within the time that the call itself would have; or why it could not be worked out; or the refusal of a
+ * gate inside the tool, which would refuse the call whatever a person says.
  */
 export async function previewEffect(
   call: Previewable,

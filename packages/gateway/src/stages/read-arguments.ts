@@ -9,7 +9,9 @@ import { largeJson, largeLength } from '../text/large-json.ts';
 
 const leastForOperators = 64 * 1024;
 
-/** Reads the arguments as one JSON object, strictly. Behind the session: nobody unknown makes the daemon parse. */
+/**
+ * Reads the arguments as one JSON object, strictly. After the session, so that the daemon parses nothing for strangers.
+ */
 export function readArguments({
   maxArgumentBytes,
 }: {
@@ -21,7 +23,7 @@ export function readArguments({
       const { input, parsedInput, violations, claimedAgent } = call;
       const { agent, principal } = call.session;
       if (claimedAgent !== undefined && claimedAgent !== agent) {
-        // The credential says who calls: nobody speaks for someone else.
+        // The credential says who calls; a call cannot name another agent.
         const message = `The credential belongs to the agent ${JSON.stringify(agent)}; the call names another.`;
         const remedy = 'Name the agent that the session was created for, or none.';
         return refuse('MALFORMED_CALL', 'agent-claim', message, { remedy });
@@ -32,7 +34,7 @@ export function readArguments({
       }
       // A limit that is set too low must not keep an operator from raising it.
       const limit = principal === 'operator' ? Math.max(maxArgumentBytes(), leastForOperators) : maxArgumentBytes();
-      // A character takes at least one byte, so the cheap test spares the exact one for almost every call.
+      // A character takes at least one byte, so almost every call passes the cheap test and needs no exact one.
       if (input.length > limit || (input.length > limit / 3 && Buffer.byteLength(input) > limit)) {
         return refuse('ARGUMENTS_TOO_LARGE', 'argument-size', `The arguments are larger than ${spellBytes(limit)}.`, {
           remedy: 'Send less at once, for example by writing in parts with append.',

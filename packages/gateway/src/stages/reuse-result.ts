@@ -47,7 +47,7 @@ async function claimKey(
   try {
     first = await store.findDedupe(session.id, dedupeKey, context.nowMs());
   } catch (error) {
-    // Nobody else could let go of the key.
+    // Nothing else would release the key.
     releaseKey();
     throw error;
   }
@@ -58,7 +58,7 @@ async function claimKey(
     call.reused = result;
     return hold(call, releaseKey);
   }
-  // Once more is as good as once.
+  // Running it again is the same as running it once.
   if (isSame && first.state === 'unknown' && call.tool.definition.idempotent) return hold(call, releaseKey);
   releaseKey();
   if (!isSame) {
@@ -76,7 +76,7 @@ async function claimKey(
   );
 }
 
-/** Undefined: it was sealed with a key that is gone, and what the call returned is not known any more. */
+/** Undefined: the result was sealed with a key that is gone. */
 function readResult({ sealedOutput, kept, callId }: DedupeEntry, seal: Pick<ResultSeal, 'open'>) {
   if (kept !== undefined) return { output: null, callId, kept };
   const opened = sealedOutput && seal.open(callId, sealedOutput);
@@ -87,7 +87,7 @@ function hold(call: Draft<KeyHeld>, releaseKey: () => void): undefined {
   call.releaseKey = releaseKey;
 }
 
-/** What a dedupe key stands for: the tool as well, because two tools may take the same arguments. */
+/** What a dedupe key is compared with: also the tool, because two tools may have the same arguments. */
 export function fingerprintOf(call: Resolved & ArgumentsChecked): string {
   return hash('sha256', `${call.tool.definition.name} ${call.arguments.sha256}`);
 }

@@ -18,14 +18,16 @@ import { useConfirmToken } from './approval/use-confirm-token.ts';
 import { previewEffect, refuseUnshown, shownEffect } from './preview-effect.ts';
 
 /**
- * Where the verdict asks for a person: shows the effect, and lets through only what a person decided about exactly this
- * call and this effect. An operator confirms a call of their own; for an agent's call a task waits for somebody else.
+ * If the verdict requires a person, shows the effect, and lets the call through only with a decision about exactly this
+ * call and this effect. Operators confirm their own calls; for an agent's call, a task waits for a person.
  */
 export function seekApproval(
   createContext: ToolContextFactory,
   redactor: Redactor,
   parts: ApprovalParts,
-  /** The tool that reads files: what it may read, the caller may know. Undefined: there is no such tool. */
+  /**
+   * The tool that reads files: the caller may know about files that they may read with it. Undefined: there is none.
+   */
   findReading: () => ToolDefinition | undefined,
 ): Stage<ApprovalNeeds, facts.Consented> {
   return {
@@ -46,10 +48,11 @@ export function seekApproval(
   async function findConsent(call: ApprovalNeeds, context: Context): Promise<facts.Consented | Refusal> {
     const { session, confirmToken } = call;
     const effect = await previewEffect(call, createContext);
-    // Nobody is asked about what another gate refuses.
+    // Nobody is asked about a call that another gate refuses.
     if (isRefusal(effect)) return effect;
     if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
-    // Nor about what will fail. Where a decision is named, the answer is about that; a step of a plan may fail as made.
+    // Nor about a call that will fail. A call that names a decision is answered about that decision, and a step of a
+    // plan may fail.
     const isNew = !confirmToken && !call.approvalTaskId;
     if (effect instanceof ToolFailure && isNew && mayTellFailure(call, effect, findReading())) return willFail(effect);
     const shown = shownEffect(effect, call);
@@ -77,7 +80,7 @@ function confirmOwn(
     const shown = basisOf(effect);
     return { consent: { by: session.agent, how: 'own-call-confirmed', atMs: context.nowMs(), binding, ...shown } };
   }
-  // What merely looks like a secret is shown: it is a call of their own, and nothing of it is written down.
+  // Text that only looks like a secret is shown: it is the operator's own call, and the text is not stored.
   const marker: SecretMarker = { markSecrets: (text, writeMark) => redactor.markHeldSecrets(text, writeMark) };
   const [shown = ''] = maskSecrets([textOf(effect)], marker, Infinity).texts;
   const approval = { binding, effect: shown };

@@ -15,10 +15,10 @@ export interface ResultStore {
 
 type Needs = facts.Begun & facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.ReuseChecked & facts.Executed;
 
-/** The most an answer holds, at every door. */
+/** The largest result in an answer, at every door. */
 export const largestInlineBytes = 1024 * 1024;
 
-/** Fixes the result as the bytes that are delivered: in the answer, or in the content store if they are too many. */
+/** Turns the result into the bytes to deliver: in the answer, or in the content store if they are too many. */
 export function storeContent(results: ResultStore): Stage<Needs, Delivered> {
   return {
     name: 'store-content',

@@ -137,7 +137,7 @@ async function refuseTooMany({ store, limits }: ApprovalToolParts, session: Sess
     ({ status, expiresAtMs }) => status === 'pending' && expiresAtMs > nowMs,
   );
   if (waiting.length < maxPending) return;
-  const message = `${waiting.length} plans of this session wait for a decision already.`;
+  const message = `${waiting.length} plans of this session are already waiting for a decision.`;
   throw new ToolRefused(
     refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' }),
   );

@@ -5,7 +5,7 @@ import type { Session } from '../../call/session.ts';
 import type { Effect, Risk } from '../../call/tool.ts';
 import type { ApprovalRepository, Snapshot } from '../../storage/stores.ts';
 
-/** What is known of a call when somebody may have to approve it. */
+/** What is known about a call when somebody may have to approve it. */
 export type ApprovalNeeds = facts.Begun &
   facts.Decoded &
   facts.Opened &
@@ -40,13 +40,13 @@ export interface ApprovalParts {
     readonly maxPending: number;
   };
   /**
-   * Called with each task that waits for a decision, new or joined, and what the marks in its view stand for. Undefined: what
-   * they stood for when it was opened.
+   * Called with each task that waits for a decision, new or joined, and the texts behind the marks in its view.
+   * Undefined: those from when it was opened.
    */
   readonly onPending: (task: ApprovalTask, secrets: readonly string[] | undefined) => void;
-  /** Ends a task that was asked under other rules, because the same was asked again. */
+  /** Ends a task that was opened under other rules, because the same call was sent again. */
   readonly endOutdated: (task: ApprovalTask) => Promise<void>;
-  /** Whether so much that is masked or too long for a card can be kept until somebody looks, for a new task or this one. */
+  /** Whether there is room to keep this much masked or long text until somebody looks, for a new task or this one. */
   readonly hasRoom: (characters: number, taskId: string | undefined) => boolean;
 }
 
@@ -59,7 +59,7 @@ export function basisOf({ basis }: Effect): Pick<facts.Consent, 'basis'> {
   return basis === undefined ? {} : { basis };
 }
 
-/** A consent that was given beforehand answers the rules that asked then. Another one may look at what was done since. */
+/** A consent given beforehand answers the rules that asked then. A rule that asks since then needs a new answer. */
 export function isAnswered({ verdict: { askedBy = [] } }: ApprovalNeeds, answered: readonly string[]): boolean {
   return askedBy.every((rule) => answered.includes(rule));
 }

@@ -16,7 +16,7 @@ type Needs = facts.Begun &
  * without asking; otherwise a person is asked, who sees the reason. `reading` is the tool that reads files.
  */
 export function mayTellFailure(call: Needs, { code }: ToolFailure, reading: ToolDefinition | undefined): boolean {
-  // That there was no time to find out does not mean that the call would fail.
+  // A preview that ran out of time does not mean that the call would fail.
   if (code === 'TIMEOUT') return false;
   return call.resources.paths.every(({ path }) => reading !== undefined && mayRead(call, reading, path));
 }

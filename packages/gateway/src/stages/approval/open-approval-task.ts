@@ -13,7 +13,9 @@ import type { Redactor } from '../../redaction/redact.ts';
 import { needOf } from './approval-parts.ts';
 import type { ApprovalNeeds, ApprovalParts } from './approval-parts.ts';
 
-/** Opens the task that asks a person, or joins the pending one. Refuses where the task that the call names was decided. */
+/**
+ * Opens the task that asks a person, or joins the pending one. Refuses where the task that the call names was decided.
+ */
 export async function openApprovalTask(
   call: ApprovalNeeds,
   bound: Binding,
@@ -25,14 +27,14 @@ export async function openApprovalTask(
   const { session, verdict, approvalTaskId } = call;
   const { store } = parts;
   const named = approvalTaskId ? await store.findApproval(approvalTaskId) : undefined;
-  // A task of another session looks like none.
+  // A task of another session looks as if it did not exist.
   const task = named?.sessionId === session.id ? named : undefined;
   if (approvalTaskId && task?.binding !== bound.binding) {
     const message = 'The approval was asked for another call, or the effect has changed since it was shown.';
     const remedy = 'Send the call without approval_task_id; a person will see the new effect.';
     return refuse('APPROVAL_MISMATCH', verdict.rule, message, { remedy });
   }
-  // Asking again without naming the task begins anew, unless somebody is still thinking about it.
+  // Asking again without naming the task opens a new one, unless the first is still pending.
   if (task !== undefined && task.status !== 'pending') return refuseDecided(task, call);
   return openTask(call, bound, effect, redactor, parts, context);
 }
@@ -58,7 +60,7 @@ async function openTask(
   const latest = await store.findApprovalByBinding(session.id, bound.binding);
   const same = latest?.status === 'pending' ? latest : undefined;
   if (same === undefined && (await store.countPending(session.id, maxPending)) >= maxPending) {
-    const message = `${maxPending} calls of this session wait for a decision already.`;
+    const message = `${maxPending} calls of this session are already waiting for a decision.`;
     return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, {
       remedy: 'Wait until some are decided.',
       forOperators: '`sallyport approvals watch` goes through them.',
@@ -97,7 +99,7 @@ async function openTask(
     remindAtMs: nowMs + remindAfterMs,
     expiresAtMs: nowMs + expireAfterMs,
   });
-  // A task that was joined may be masked in another way, if the gate has learned a secret since.
+  // A joined task may be masked differently, if the gate has learned a secret since.
   const isAsMasked = isDeepStrictEqual(task.masked ?? [], view.masked);
   onPending(task, isAsMasked ? view.values : undefined);
   const alike = await store.listPendingLike(session.id, task.effectSha256);
@@ -114,7 +116,7 @@ function refuseDecided(task: ApprovalTask, { verdict }: ApprovalNeeds): Refusal 
   switch (task.status) {
     case 'denied': {
       const said = task.note === undefined ? '' : ` They say: ${task.note}`;
-      const remedy = task.note === undefined ? 'Do not repeat it; find another way.' : 'Do as they say.';
+      const remedy = task.note === undefined ? 'Do not repeat it; find another way.' : 'Follow the note.';
       const who = `${task.decidedByAgent ? 'Agent ' : ''}${task.decidedBy}`;
       return refuse('APPROVAL_DENIED', verdict.rule, `${who} decided against the call.${said}`, { remedy, approval });
     }
@@ -133,7 +135,7 @@ function refuseDecided(task: ApprovalTask, { verdict }: ApprovalNeeds): Refusal 
   }
 }
 
-/** To the person who decides they are one card. */
+/** Tasks with the same view are one card for the person who decides. */
 function isSameView(one: ApprovalTask, other: ApprovalTask): boolean {
   return (['tool', 'effectSha256', 'scopeSha256'] as const).every((member) => one[member] === other[member]);
 }
@@ -145,7 +147,7 @@ function refuseTooLong({ verdict }: ApprovalNeeds, withheld: readonly string[]):
     const message = `${characters} characters of the effect would not fit on a card, and a person can be shown ${mostOfOne}.`;
     return refuse('ARGUMENTS_TOO_LARGE', verdict.rule, message, { remedy: 'Do it in smaller calls.' });
   }
-  const message = 'Too much waits to be looked at already.';
+  const message = 'Too much masked or long text already waits for a person.';
   return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, {
     remedy: 'Wait until some are decided.',
     forOperators: '`sallyport approvals watch` goes through them.',

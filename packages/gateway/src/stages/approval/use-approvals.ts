@@ -20,7 +20,8 @@ export async function useApproved(
     ? store.findApproval(approvalTaskId)
     : store.findApprovalByBinding(session.id, binding));
   if (task?.sessionId !== session.id || task.binding !== binding || task.status !== 'approved') return undefined;
-  // Who agreed an hour ago may think otherwise now. A decision of the future means that the clock was moved back.
+  // A person who agreed an hour ago may have changed their mind. A decision in the future means that the clock was set
+  // back.
   const ageMs = context.nowMs() - (task.decidedAtMs ?? 0);
   return ageMs >= -clockToleranceMs && ageMs <= limits().expireAfterMs ? consentOf(task, effect) : undefined;
 }
@@ -58,8 +59,8 @@ export function useStanding(
 }
 
 /**
- * Of several calls at once, each sees the same approvals, and each is used as often as it was given. Who named one means
- * that one; everybody else takes the next. Undefined when there is no approval.
+ * Several calls at once see the same approvals, and each approval is used as often as it was given. A call that names
+ * an approval uses that one; any other call uses the next. Undefined when there is no approval.
  */
 export function joinConsents(
   approved: facts.Consented | undefined,

@@ -43,11 +43,11 @@ export async function useConfirmToken(
   }
   const answered = (step === undefined ? claims.askedBy?.[claims.calls.indexOf(wanted)] : step.askedBy) ?? [];
   if (!isAnswered(call, answered)) {
-    return no('APPROVAL_MISMATCH', 'A rule asks about the call that did not ask when it was agreed to.');
+    return no('APPROVAL_MISMATCH', 'A rule now asks about the call that did not ask when the person agreed.');
   }
   const shown = step === undefined ? claims.effects?.[claims.calls.indexOf(wanted)] : step.boundSha256;
   if (shown !== undefined && shown !== bindEffect(effect)) {
-    // What it was used for changed the effect.
+    // The call that used the token changed the effect.
     if (step === undefined && (await store.isTokenUsed(claims.id))) {
       return no('CONFIRM_TOKEN_USED', 'The confirm token was used or revoked.');
     }
