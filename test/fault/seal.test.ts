@@ -22,7 +22,7 @@ test('a gate that cannot write its checkpoint seals itself, and opens by itself 
     assert.match((await daemon.status())['healthReason'] ?? '', /EISDIR/);
     const { denied } = await daemon.call('files.list', { path: '.' });
     assert.equal(denied?.rationaleCode, 'SEALED', `round ${round}`);
-    assert.match(denied.remedy ?? '', /opens again once that is over/);
+    assert.match(denied.remedy ?? '', /opens again when the cause is gone/);
     rmdirSync(obstacle);
     await until('serving');
     const answer = await daemon.call('files.list', { path: '.' });

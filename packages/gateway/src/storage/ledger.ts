@@ -31,7 +31,7 @@ export interface Misconduct {
 export interface Admission {
   readonly sessionId: string;
   readonly leaseId: string;
-  /** Version of the snapshot that the gates read. Whatever of it concerns the call must still be so. */
+  /** Version of the snapshot that the gates read. The parts that the call depends on must not have changed. */
   readonly basedOn: number;
   /** By its canonical name. */
   readonly tool: string;
@@ -67,7 +67,9 @@ export interface Settlement {
   readonly planId?: string | undefined;
   /** Absent: the session did nothing wrong. */
   readonly misconduct?: Misconduct | undefined;
-  /** What becomes of the dedupe key: a success is kept for it, an unknown effect keeps it taken, all else frees it. */
+  /**
+   * What happens to the dedupe key: a success is stored under it, an unknown effect keeps it taken, all else frees it.
+   */
   readonly dedupe?:
     | {
         readonly sessionId: string;
@@ -87,13 +89,13 @@ export interface Settlement {
  * concurrent callers share commits. Order: the log keeps the order in which writes were accepted.
  *
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
- * with a hole proves nothing. Reads go on. When the cause is gone and the log on disk was verified, writes go on too;
- * outcomes that could not be recorded meanwhile are recorded then.
+ * with a hole proves nothing. Reads still work. When the cause is gone and the log on disk was verified, writes work
+ * again; outcomes that could not be recorded meanwhile are recorded then.
  */
 export interface Ledger {
   /**
-   * One transaction: what the gates read is still so, the session is active, budget and limits have room and are charged,
-   * the intent is written.
+   * One transaction: checks that what the gates read has not changed and that the session is active, charges budget and
+   * limits if there is room, and writes the intent.
    */
   readonly admit: (admission: Admission) => Promise<Admitted>;
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */
@@ -102,11 +104,11 @@ export interface Ledger {
   readonly append: (entry: LogEntry, misconduct?: Misconduct) => Promise<{ readonly index: number }>;
   /** How many writes are not durable yet. */
   readonly unwritten: () => number;
-  /** Why nothing can be written any more. Absent while all is well. */
+  /** Why nothing can be written. Absent: writes work. */
   readonly sealed: () => string | undefined;
   /** Called whenever the store seals itself. */
   readonly onSealed: (listener: (reason: string) => void) => void;
-  /** Called when writes go on after a seal, with what had been the reason. */
+  /** Called when writes work again after a seal, with the reason of the seal. */
   readonly onHealed: (listener: (reason: string) => void) => void;
   /** Reads all of log and state in the background, and seals the store when something else changed them. */
   readonly verifyInBackground: () => void;

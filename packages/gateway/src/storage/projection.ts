@@ -4,7 +4,9 @@ import type { Mode, Session } from '../call/session.ts';
 import type { ToolPin, WorkspaceRoot } from './repositories.ts';
 import type { Aspect, Change, Snapshot } from './snapshot.ts';
 
-/** Of sessions that ended, so that their callers are told that they ended. Older ones are asked of the store. */
+/**
+ * How many ended sessions it keeps, so that their callers learn that they ended. Older ones are read from the store.
+ */
 export const mostEnded = 2000;
 
 interface Known {
@@ -13,7 +15,7 @@ interface Known {
   readonly version: number;
 }
 
-/** The snapshot of any adapter: it is told the state at the start, and each change from then on. */
+/** The snapshot for any adapter, which loads the state once and then passes on each change. */
 export class Projection implements Snapshot {
   readonly #sessions = new Map<string, Known>();
   readonly #byToken = new Map<string, string>();
@@ -29,7 +31,7 @@ export class Projection implements Snapshot {
   #roots: readonly WorkspaceRoot[] = [];
   #standing: readonly StandingApproval[] = [];
 
-  /** `trueAtMs` says when the adapter last knew that it had heard of every change. */
+  /** `trueAtMs` says when the adapter last knew that it had every change. */
   constructor(organisation: Organisation, trueAtMs: () => number) {
     this.#organisation = organisation;
     this.#isTrueAt = trueAtMs;

@@ -1,5 +1,5 @@
-// What is not asked on every call. Changes are as durable as those of the ledger; reads see every change whose promise
-// has resolved, and may wait.
+// What calls do not read every time. Changes are as durable as those of the ledger; reads see every change whose
+// promise has resolved, and may wait.
 export type * from './repositories/anomaly-repository.ts';
 export type * from './repositories/approval-repository.ts';
 export type * from './repositories/call-memory.ts';

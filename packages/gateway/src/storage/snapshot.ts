@@ -16,17 +16,17 @@ export type Change =
   | { readonly kind: 'standing'; readonly standing: readonly StandingApproval[] };
 
 /**
- * What the gates ask on every call: a small projection of the store in memory, read without waiting. It sees every write
- * of this daemon whose promise has resolved. It may lag behind what others write; `Ledger.admit` notices that.
+ * What the gates ask on every call: a small projection of the store in memory, read without waiting. It sees every
+ * write of this daemon whose promise has resolved. It may lag behind other writers; `Ledger.admit` notices that.
  */
 export interface Snapshot {
   /** Grows with every change. */
   readonly version: () => number;
-  /** The moment at which the snapshot was last known to be true. */
+  /** When the snapshot was last known to be complete. */
   readonly trueAtMs: () => number;
   /** Which part that a call of this session depends on has changed after that version. Absent: none. */
   readonly changedSince: (version: number, sessionId: string) => Aspect | undefined;
-  /** Called after each change, with the version it leads to. Returns what ends that. */
+  /** Called after each change, with the version it leads to. Returns a function that removes the listener. */
   readonly onChange: (listener: (change: Change, version: number) => void) => () => void;
 
   /** With its spending as it was at the last change of the session. Absent: unknown, or ended long ago. */

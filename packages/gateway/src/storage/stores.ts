@@ -6,7 +6,7 @@ export type * from './ledger.ts';
 export type * from './repositories.ts';
 export type * from './snapshot.ts';
 
-/** Everything the gate remembers, in its roles. Take the part that you need. */
+/** Everything the gate stores, in its roles. Depend only on the part that you need. */
 export interface Store
   extends
     Ledger,

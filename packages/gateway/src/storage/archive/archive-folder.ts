@@ -25,8 +25,9 @@ interface Segment {
 }
 
 /**
- * Payloads and salts of old records, in files beside the database. Nothing in them is believed: a payload counts when it
- * matches the leaf in the log. Any thread or process may read; one daemon writes. Each file appears whole or not at all.
+ * Payloads and salts of old records, in files beside the database. Nothing in them is trusted: a payload counts only if
+ * it matches the leaf in the log. Any thread or process may read; one daemon writes. Each file appears whole or not at
+ * all.
  */
 export class ArchiveFolder {
   readonly #folder: string;
@@ -43,13 +44,15 @@ export class ArchiveFolder {
     return this.#segments.length === 0;
   }
 
-  /** The record with the payload and salt that a file has for it. One that no file has, or not as it was, stays as it is. */
+  /**
+   * The record with its payload and salt from a file. Without a file, or if the file was changed, it stays as it is.
+   */
   fill(record: StoredRecord): StoredRecord {
     const filled = this.fillUnchecked(record);
     return matchesPayload(filled, record.leaf) ? filled : record;
   }
 
-  /** The same for somebody who judges it: with what a file says, whether it is true or not. */
+  /** The same for a verifier: with what the file says, even if that is wrong. */
   fillUnchecked(record: StoredRecord): StoredRecord {
     if (record.payload !== undefined || record.salt !== undefined) return record;
     const found = this.#segmentsOf(record.index).flatMap((segment) => this.#read(segment).get(record.index) ?? []);
@@ -68,7 +71,7 @@ export class ArchiveFolder {
     return this.#segments.filter(({ from, to }) => from <= index && index <= to);
   }
 
-  /** Writes a file of records that rise, durably, and returns its name. */
+  /** Writes a file of records in the order of the log, durably, and returns its name. */
   write(records: readonly StoredRecord[]): string {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const name = `${records[0]?.index}-${records.at(-1)?.index}.jsonl`;
@@ -76,7 +79,7 @@ export class ArchiveFolder {
     return name;
   }
 
-  /** Takes payloads and salts out of all files that have them. What is there twice goes twice. */
+  /** Removes payloads and salts from all files that have them. */
   erase(ranges: readonly IndexRange[]): void {
     this.#look();
     for (const segment of this.#segments) {
@@ -93,7 +96,7 @@ export class ArchiveFolder {
     }
   }
 
-  /** What of these files is not here. */
+  /** Which of these files are missing. */
   findMissing(names: Iterable<string>): readonly string[] {
     this.#look();
     const present = new Set(this.#segments.map(({ name }) => name));

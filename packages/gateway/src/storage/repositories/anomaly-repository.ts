@@ -1,7 +1,7 @@
 import type { Anomaly, AnomalyKind, AnomalyResponse, NewAnomaly } from '../../call/anomaly.ts';
 import type { Misconduct } from '../ledger.ts';
 
-/** What of an anomaly changes while it goes on. */
+/** The parts of an anomaly that change while it goes on. */
 export interface AnomalyProgress {
   readonly id: string;
   readonly lastAtMs: number;
@@ -17,7 +17,7 @@ export interface AnomalyFilter {
   readonly sinceMs?: number;
   /** Only those that nobody has seen. */
   readonly unseen?: boolean;
-  /** Only those of which nobody was notified. */
+  /** Only those about which nobody was notified. */
   readonly untold?: boolean;
   /** Only those that come after this one in the list. */
   readonly after?: string;
@@ -33,9 +33,9 @@ export interface AnomalyRepository {
   readonly openAnomaly: (anomaly: NewAnomaly, misconduct?: Misconduct) => Promise<{ readonly quarantined: boolean }>;
   /** Something was done about it. */
   readonly noteResponse: (id: string, response: AnomalyResponse) => Promise<void>;
-  /** How anomalies that go on have gone on. */
+  /** Notes the progress of anomalies that go on. */
   readonly continueAnomalies: (progress: readonly AnomalyProgress[]) => Promise<void>;
-  /** People were notified of it. */
+  /** People were notified about it. */
   readonly noteAnomalyTold: (id: string, nowMs: number) => Promise<void>;
   /** Undefined: there is none with this id. The first person who saw it stays on record. */
   readonly acknowledgeAnomaly: (id: string, by: string, nowMs: number) => Promise<Anomaly | undefined>;

@@ -29,8 +29,8 @@ export interface ApprovalRepository {
   /** Undefined when the task is not pending any more, is too old, or shows another effect. */
   readonly decideApproval: (decision: Decision) => Promise<ApprovalTask | undefined>;
   /**
-   * Ends tasks and plans that nobody decided in time, with a record of each in the log, in one commit; and marks whom to
-   * remind. Each is returned once in each list. Of many, some at a time: what is left is still due.
+   * Ends tasks and plans that nobody decided in time, with a record of each in the log, in one commit; and marks whom
+   * to remind. Each is returned once in each list. If many are due, it returns some; the others are still due.
    */
   readonly ageApprovals: (nowMs: number) => Promise<Aged>;
   readonly findApproval: (id: string) => Promise<ApprovalTask | undefined>;
@@ -59,14 +59,14 @@ export interface ApprovalRepository {
     readonly approver: string;
     readonly limit: number;
   }) => Promise<readonly ApprovalTask[]>;
-  /** Tasks that ended, of sessions that are to be called back, have not ended, and were not told. The first ended first. */
+  /** Ended tasks of open sessions with a callback that has not been sent, in the order in which they ended. */
   readonly listUntold: (filter: {
     readonly endedAfterMs: number;
     readonly limit: number;
   }) => Promise<readonly ApprovalTask[]>;
-  /** The caller has heard how the task ended. */
+  /** The caller was told how the task ended. */
   readonly noteTold: (taskId: string, nowMs: number) => Promise<void>;
-  /** When the next task is to be reminded of, or a task or plan expires. Undefined: none is pending. */
+  /** When the next reminder is due, or the next task or plan expires. Undefined: nothing is pending. */
   readonly nextApprovalDeadlineMs: () => Promise<number | undefined>;
   readonly proposePlan: (plan: NewPlan) => Promise<void>;
   /** Undefined when the plan is not pending any more, or too old. */
@@ -74,9 +74,9 @@ export interface ApprovalRepository {
   readonly findPlan: (id: string) => Promise<Plan | undefined>;
   /** Newest first. */
   readonly listPlans: (filter: PlanFilter) => Promise<readonly Plan[]>;
-  /** Whether a token was used or revoked. One that may be used again is told by its claims. */
+  /** Whether a token was used or revoked. The claims of a token say whether it is reusable. */
   readonly isTokenUsed: (tokenId: string) => Promise<boolean>;
-  /** No token of this id is taken any more. */
+  /** Tokens with this id are refused from now on. */
   readonly revokeToken: (tokenId: string, expiresAtMs: number) => Promise<void>;
   readonly grantStanding: (standing: StandingApproval) => Promise<void>;
   /** False when it was not in force. */

@@ -32,7 +32,7 @@ export interface ContentRepository {
   readonly recordContent: (grant: ContentGrant) => Promise<void>;
   readonly mayUseContent: (sessionId: string, hash: string) => Promise<boolean>;
   readonly listContent: () => Promise<readonly KnownContent[]>;
-  /** Drops what is known about unreferenced content, if anything. False when something references it. */
+  /** Forgets unreferenced content. False when something references it. */
   readonly forgetContent: (hash: string) => Promise<boolean>;
   /** Publishing is final: an id that is taken stays what it was. */
   readonly publishArtifact: (artifact: Artifact) => Promise<'published' | 'exists'>;

@@ -12,13 +12,13 @@ export type ErasureSubject =
       readonly id: string;
       readonly callIds: readonly string[];
       readonly decisionIds: readonly string[];
-      /** Results that are kept as content for nobody else. */
+      /** Results that are kept as content for these calls only. */
       readonly contentHashes: readonly string[];
     }
   /** Calls that ended before this moment. */
   | { readonly kind: 'before'; readonly timeMs: number };
 
-/** What a person, or the retention of the rules, wants to have erased. */
+/** What to erase, because a person asked for it or because of `keep_payload_days`. */
 export interface NewErasure {
   /** UUID version 7. */
   readonly id: string;
@@ -29,7 +29,7 @@ export interface NewErasure {
   readonly requestedAtMs: number;
   /** Nothing is erased before. */
   readonly dueAtMs: number;
-  /** An earlier one has seen to all records before this. Absent: the log is read from its beginning. */
+  /** An earlier erasure covered all records before this one. Absent: the log is read from its beginning. */
   readonly fromIndex?: number;
 }
 
@@ -38,7 +38,7 @@ export interface Erasure extends NewErasure {
   readonly status: 'waiting' | 'running' | 'done' | 'cancelled';
   /** Absent: it has not begun. */
   readonly startedAtMs?: number;
-  /** The end of the log when it began: what is newer stays. */
+  /** The end of the log when the erasure began; newer records stay. */
   readonly untilIndex: number;
   /** How far it has come in the log. */
   readonly nextIndex: number;
@@ -48,7 +48,7 @@ export interface Erasure extends NewErasure {
   readonly cancelledBy?: string;
 }
 
-/** Rows beside the log that hold what calls said: of these calls, of these sessions, or older than a moment. */
+/** Rows beside the log with content of calls: of these calls, of these sessions, or older than a moment. */
 export interface ErasedRows {
   readonly callIds: readonly string[];
   /** Tasks of approval and plans that belong to these calls. */
@@ -56,7 +56,7 @@ export interface ErasedRows {
   readonly sessionIds: readonly string[];
   /** Rows of any call from before. Absent: age alone erases nothing. */
   readonly beforeMs?: number;
-  /** Of the sessions: nothing that came later. */
+  /** Rows of the sessions that are newer than this stay. */
   readonly untilMs: number;
 }
 
@@ -74,8 +74,8 @@ export interface Retention {
 }
 
 /**
- * What is taken out of the gate's memory for good. Each change is one transaction, with a record in the log that says what it
- * was and that is never erased itself.
+ * Removes content from the gate for good. Each change is one transaction, with a record in the log that describes it
+ * and is never erased.
  */
 export interface ErasureRepository {
   readonly requestErasure: (erasure: NewErasure) => Promise<void>;
@@ -83,26 +83,29 @@ export interface ErasureRepository {
   readonly cancelErasure: (id: string, by: string, atMs: number) => Promise<boolean>;
   /** Newest first. */
   readonly listErasures: (limit: number) => Promise<readonly Erasure[]>;
-  /** Records of the log that say what was taken out of it, oldest first. */
+  /** Records of the log that say which payloads were removed from it, oldest first. */
   readonly listRemovals: (kind: 'erased' | 'archived') => Promise<readonly StoredRecord[]>;
   /** The next one that is due, or has begun and is not done; undefined: none. */
   readonly nextErasure: (nowMs: number) => Promise<Erasure | undefined>;
   /** When the first one that waits is due. Undefined: none waits. */
   readonly nextErasureDueMs: () => Promise<number | undefined>;
-  /** Undefined when it was cancelled meanwhile. One that has begun goes on as it is. */
+  /** Undefined when it was cancelled meanwhile. An erasure that has begun continues unchanged. */
   readonly startErasure: (id: string, atMs: number) => Promise<Erasure | undefined>;
-  /** The payloads and salts of these records. Those that are gone already are passed over. Notes how far it has come. */
+  /** The payloads and salts of these records. Skips those that are already gone. Notes how far it has come. */
   readonly erasePayloads: (id: string, removed: RemovedRecords & { readonly nextIndex: number }) => Promise<void>;
   /** Dedupe results, journal, approvals and plans. A dedupe key stays taken, so that nothing runs twice. */
   readonly eraseRows: (rows: ErasedRows) => Promise<void>;
   /** Names in the trash that only such rows refer to. */
   readonly listKeptOnlyFor: (rows: ErasedRows) => Promise<readonly string[]>;
-  /** Hashes of content that nobody but these sessions may use, or that was last used before; never what is published. */
+  /**
+   * Hashes of content that only these sessions may use, or that was last used before the moment; never published
+   * content.
+   */
   readonly listContentOnlyFor: (rows: Pick<ErasedRows, 'sessionIds' | 'beforeMs'>) => Promise<readonly string[]>;
   readonly endErasure: (id: string, atMs: number) => Promise<void>;
   /**
-   * Overwrites what erased content may have left in the files of the store. False: that would hold up calls for too long,
-   * and is done when the store closes. `isRoutine`: nobody waits for it, so that calls should hardly notice.
+   * Overwrites what erased content may have left in the files of the store. False: that would block calls for too long,
+   * and is done when the store closes. `isRoutine`: nobody waits for it, so it must hardly slow calls.
    */
   readonly compact: (how: { readonly isRoutine: boolean }) => Promise<boolean>;
   /** Undefined: never noted. */

@@ -12,7 +12,7 @@ export interface ModeChange {
   readonly atMs: number;
 }
 
-/** The mode, and how it came about. */
+/** The mode and its history. */
 export interface ModeRepository {
   /**
    * One transaction: the mode, its history and a record in the log. False, and nothing changes, when the mode is not
@@ -30,7 +30,7 @@ export interface OrganisationRepository {
 }
 
 export interface RulesRepository {
-  /** How often rules were applied, as last noted: tells an older copy of them from the newest. 0: never noted. */
+  /** How often rules were applied, as last noted: shows whether a copy of them is the newest. 0: never noted. */
   readonly readRulesSequence: () => Promise<number>;
   readonly noteRulesSequence: (sequence: number) => Promise<void>;
 }

@@ -19,7 +19,7 @@ export interface JournalEntry extends Change, Omit<NewJournalEntries, 'changes'>
   readonly position: number;
 }
 
-/** Of a call and its steps, of a run, of a session, or of what is or was at a path; else all. */
+/** By call with its steps, by run, by session, or by path, now or before; else all entries. */
 export type JournalFilter =
   | { readonly callId: string }
   | { readonly traceId: string }
@@ -32,7 +32,7 @@ export interface JournalRepository {
   readonly writeJournal: (entries: NewJournalEntries) => Promise<void>;
   /** Oldest first; of more than `limit` the newest. */
   readonly readJournal: (filter: JournalFilter, limit: number) => Promise<readonly JournalEntry[]>;
-  /** Gives the newest entry of this call about this path, whose state afterwards was not known, that state. */
+  /** Adds the state afterwards to the newest entry of this call about this path that lacks it. */
   readonly completeJournal: (callId: string, path: string, after: Change['after']) => Promise<boolean>;
   /** Forgets entries that were written before this moment. Returns how many. */
   readonly dropJournal: (beforeMs: number) => Promise<number>;

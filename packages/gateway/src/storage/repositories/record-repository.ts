@@ -12,19 +12,19 @@ export interface OpenIntent {
 export interface DecidedRecord {
   readonly index: number;
   /**
-   * The id of its session in 32 hexadecimal digits (zeros: none), then its payload without what is this call's alone, such
-   * as its ids: the same for calls that are alike.
+   * The id of its session in 32 hexadecimal digits (zeros: none), then its payload without the parts that belong to
+   * this call alone, such as its ids. It is the same for calls that are alike.
    */
   readonly likeness: string;
 }
 
-/** The log, to be read. What takes a range leaves out its end. */
+/** Reads the log. Ranges do not include their end. */
 export interface RecordRepository {
   /** Oldest first. */
   readonly listOpenIntents: () => Promise<readonly OpenIntent[]>;
   readonly logSize: () => Promise<number>;
   readonly readRecords: (fromIndex: number, limit: number) => Promise<readonly StoredRecord[]>;
-  /** The same as they are in the store itself: without the payloads that archives have. */
+  /** The same without the payloads that are in archives. */
   readonly readStored: (fromIndex: number, limit: number) => Promise<readonly StoredRecord[]>;
   /** Erased ones are left out. In the order of the log. */
   readonly readDecided: (fromIndex: number, toIndex: number) => Promise<readonly DecidedRecord[]>;

@@ -21,13 +21,13 @@ export interface SessionRepository {
   readonly createSession: (session: NewSession) => Promise<void>;
   /** False when the session does not exist or has ended before. Ending is final. */
   readonly endSession: (id: string) => Promise<boolean>;
-  /** Ends the present lease for good and puts another in its place. False when the session is not active. */
+  /** Ends the current lease for good and replaces it. False when the session is not active. */
   readonly grantLease: (sessionId: string, lease: NewLease, nowMs: number) => Promise<boolean>;
   /** False when no lease is in force. */
   readonly revokeLease: (sessionId: string, nowMs: number) => Promise<boolean>;
   /** With its spending as it is now. */
   readonly readSession: (id: string) => Promise<Session | undefined>;
-  /** One that ended long ago too, which the snapshot no longer knows. */
+  /** Also finds a session that ended long ago, which the snapshot no longer has. */
   readonly readSessionByToken: (tokenSha256: string) => Promise<Session | undefined>;
   /** All there ever were, oldest first. */
   readonly listSessions: () => Promise<readonly Session[]>;

@@ -7,7 +7,7 @@ export interface ToolPin {
   /** SHA-256 over name, description and schemas, hexadecimal. */
   readonly definitionSha256: string;
   readonly acceptedAtMs: number;
-  /** Who accepted it, or the id of the rule that takes new tools in. */
+  /** Who accepted it, or the id of the rule that accepts new tools. */
   readonly acceptedBy: string;
 }
 

@@ -3,7 +3,7 @@ import { startThread } from './start-thread.ts';
 import type { Verified, VerifyOptions } from './verify-thread.ts';
 import type { WriterOptions } from './writer.ts';
 
-/** A long log is not read all the time. */
+/** Pause between readings, so that a long log is not read all the time. */
 const leastPauseMs = 3000;
 const pausePerReading = 20;
 
@@ -14,7 +14,7 @@ export class BackgroundVerification {
   #worker: Worker | undefined;
   #repeating: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Something was changed since the reading under way began: that it finds nothing says nothing. */
+  /** Something changed after the current reading began, so its result proves nothing. */
   #isOutdated = false;
   #startedAtMs = 0;
   #tookMs = 0;
@@ -24,7 +24,7 @@ export class BackgroundVerification {
     this.#onVerified = onVerified;
   }
 
-  /** `isThorough`: every page of the database is looked at too, because something is known to be wrong. */
+  /** `isThorough`: also reads every page of the database, because something is known to be wrong. */
   start({ isThorough = false } = {}): void {
     clearTimeout(this.#repeating);
     if (this.#isClosed) return;
@@ -42,7 +42,7 @@ export class BackgroundVerification {
     worker.once('error', () => this.#fail());
   }
 
-  /** Once more, after a while. */
+  /** Reads everything again, after a while. */
   repeat(): void {
     clearTimeout(this.#repeating);
     const pauseMs = Math.max(leastPauseMs, this.#tookMs * pausePerReading);
@@ -55,7 +55,7 @@ export class BackgroundVerification {
     void this.#worker?.terminate();
   }
 
-  /** It could not be read: neither whole nor changed. */
+  /** The log could not be read, so it is neither intact nor changed. */
   #fail(): void {
     this.#worker = undefined;
     this.repeat();

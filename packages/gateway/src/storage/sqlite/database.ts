@@ -3,7 +3,7 @@ import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 export type Row = Record<string, null | number | bigint | string | Uint8Array>;
 
-/** The one place that touches node:sqlite, whose interface may still move. */
+/** The only code that uses node:sqlite, whose interface may still change. */
 export class Database {
   readonly #connection: DatabaseSync;
 
@@ -17,7 +17,7 @@ export class Database {
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
     // A row that is replaced is removed, for triggers too.
     connection.exec('PRAGMA recursive_triggers = ON;');
-    // What is deleted or replaced is overwritten, not only forgotten.
+    // Deleted and replaced rows are overwritten, not only unlinked.
     connection.exec('PRAGMA secure_delete = ON;');
     // The checkpoint of SQLite's own journal costs a burst of writes; every 4 MB keeps it rare and the file small.
     connection.exec('PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 16777216;');
@@ -30,7 +30,7 @@ export class Database {
     return new Database(connection);
   }
 
-  /** For what can be built anew: a crash may lose the newest commits, and none of them by half. */
+  /** For data that can be rebuilt: a crash may lose the newest commits, but never half of one. */
   static openForIndex(path: string): Database {
     const connection = new DatabaseSync(path, { timeout: 5000 });
     // A page holds one chunk of the index.
@@ -40,7 +40,7 @@ export class Database {
     return new Database(connection);
   }
 
-  /** Node has no lock on files of its own; SQLite has. */
+  /** Node cannot lock files; SQLite can. */
   static openForLocking(path: string): Database {
     return new Database(new DatabaseSync(path, { timeout: 0 }));
   }
@@ -74,16 +74,16 @@ export class Database {
 
   /** Copies all of it, as it is at one moment, into a new file. Writers go on meanwhile. */
   async copyTo(path: string): Promise<void> {
-    // In one step: a copy in several begins anew whenever somebody writes.
+    // In one step: a copy in several steps starts over whenever somebody writes.
     await backup(this.#connection, path, { rate: 2 ** 31 - 1 });
   }
 
-  /** Moves all of SQLite's own journal into the file and empties it. False: somebody still reads what was before. */
+  /** Moves all of SQLite's own journal into the file and empties it. False: somebody still reads an earlier state. */
   emptyJournal(): boolean {
     return Number(this.#connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']) === 0;
   }
 
-  /** Writes the file anew: moved rows leave copies of themselves in pages, which nothing else overwrites. */
+  /** Rewrites the file: moved rows leave copies in pages, which nothing else overwrites. */
   rewrite(): void {
     this.#connection.exec('VACUUM');
   }
@@ -157,7 +157,7 @@ export function isFaultOfStatement(error: unknown): boolean {
   return hasResult(error, 'error');
 }
 
-/** Why the store is sealed then. */
+/** The reason of the seal in that case. */
 export const fullDisk = 'the disk is full';
 
 export function isDiskFull(error: unknown): boolean {

@@ -5,13 +5,13 @@ import type { Redacted } from '../../call/redacted.ts';
 import type { Admission, Admitted, LogEntry, Settlement } from '../stores.ts';
 import type { Operation, Recorded, Written } from './operation.ts';
 
-// What goes between the threads with every call goes as plain values in one list: copying a list of texts and numbers
-// takes less than half the time that copying objects takes, on both sides.
+// The threads exchange plain values in one list: copying a list of texts and numbers takes less than half the time of
+// copying objects, on both sides.
 
 /** The fields of operations one after the other. Each starts with its code, from which their number follows. */
 export type FlatOperations = unknown[];
 
-/** A number is the place of the record that was written, which is all there is to say about most operations. */
+/** A number is the index of the record that was written, which is the whole answer to most operations. */
 export type FlatAnswer = number | Written;
 
 const codes = { admit: 0, settle: 1, append: 2, other: 3 } as const;
@@ -100,7 +100,7 @@ function flattenEntry(entry: LogEntry, into: FlatOperations): void {
   into.push(kindCode, resultCode, timeMs, callId, sessionId, rulesHash, payload);
 }
 
-// What is absent is undefined below. Nobody on the other side asks which of the two it was.
+// Absent fields are undefined below. The other side does not distinguish the two.
 
 function readEntry(from: Cursor): LogEntry & { readonly callId: string } {
   return {

@@ -2,8 +2,8 @@ import { Database, isBusy } from './database.ts';
 
 /**
  * Takes a lock on a file that the kernel holds: it ends with the process, however that ends, and keeps out every other
- * process of the machine, also one that counts its process ids in another way. Returns the release; undefined when
- * another process has it. The file stays, empty.
+ * process of the machine, even one in another pid namespace. Returns the release; undefined when another process has
+ * the lock. The file stays, empty.
  */
 export function holdFile(path: string): (() => void) | undefined {
   const database = Database.openForLocking(path);

@@ -10,7 +10,7 @@ export type Question =
   | { readonly kind: 'search'; readonly request: SearchRequest }
   | { readonly kind: 'activity'; readonly request: ActivityRequest }
   | { readonly kind: 'totals'; readonly kinds: readonly ActivityKind[] }
-  /** What was erased is forgotten now. */
+  /** Forget what was erased, now. */
   | { readonly kind: 'forget' };
 
 export interface AnswerTo {
@@ -79,7 +79,7 @@ port.on('message', ({ id, question }: ToIndex) => {
     return;
   }
   try {
-    // What was answered to a caller before this question is found, unless there is a lot to add.
+    // The search finds every call that was answered before it, unless there is a lot to add.
     keeper.catchUp();
     post({ id, answer: answer(question) });
   } catch (error) {
@@ -112,13 +112,13 @@ function keepUp(): void {
   } else if (hasWaited && performance.now() - usedAtMs >= restAfterMs) {
     rest();
   } else {
-    // It takes the questions that it was started for before it may rest.
+    // It answers the questions that it was started for before it may rest.
     hasWaited = true;
     setTimeout(keepUp, Math.min(lookEveryMs, restAfterMs));
   }
 }
 
-/** A question that comes too late for it is asked again, of the next thread. */
+/** A question that comes too late goes to the next thread. */
 function rest(): void {
   const rests: IndexRests = { indexedSize: keeper.indexedSize };
   keeper.close();

@@ -24,7 +24,7 @@ interface WrittenState {
   readonly versions: StateVersions;
 }
 
-/** Does what an operation says, inside the writer's transaction. Each noun has a writer of its own. */
+/** Carries out an operation, inside the writer's transaction. Each noun has its own writer. */
 export class OperationWriter {
   readonly #tallies: Tallies;
   readonly #anomalies: AnomalyWriter;

@@ -24,7 +24,7 @@ import type {
 } from '../stores.ts';
 import type { Touched } from './state/state-versions.ts';
 
-/** What the main thread may ask the writer to write. */
+/** The writes that the main thread can request. */
 export type Operation =
   | { readonly name: 'admit'; readonly admission: Admission; readonly nowMs: number }
   | { readonly name: 'settle'; readonly settlement: Settlement }
@@ -81,7 +81,7 @@ export interface Recorded {
 }
 
 export type Written =
-  /** `touched`: what of the snapshot it changed, and to which version that leads. Absent: nothing. */
+  /** `touched`: which parts of the snapshot it changed, and the version after that. Absent: none. */
   | {
       readonly ok: true;
       readonly value: unknown;

@@ -3,7 +3,7 @@ import type { WriterOptions } from './writer.ts';
 
 type SpareSpace = Pick<WriterOptions, 'reserveFile' | 'reserveBytes' | 'isReopened'>;
 
-/** After a seal there must be room for it: otherwise the space that the seal gave up would be the room to open. */
+/** After a seal there must be room for it again: the space that the seal freed must not be used to open the log. */
 export function setSpaceAside({ reserveFile, reserveBytes, isReopened }: SpareSpace): void {
   if (reserveBytes === 0 || existsSync(reserveFile)) return;
   const descriptor = openSync(reserveFile, 'w', 0o600);

@@ -99,7 +99,7 @@ class SqliteStore implements stores.Store {
     this.#modes = new ModeReader(reader);
     this.#organisation = new OrganisationReader(reader);
     this.#queries = new RecordQueries(reader);
-    // Nobody else writes, so that what this daemon knows is true at any time.
+    // Nobody else writes, so this daemon always has the current state.
     this.#snapshot = new Projection(this.#organisation.read(), () => Date.now());
     this.#load(0);
     this.#link = new WriterLink(worker, options, {
@@ -231,7 +231,7 @@ class SqliteStore implements stores.Store {
     const windowStartMs = nowMs - (nowMs % reservation.windowMs);
     const row = this.#select.counter.get(reservation.key, reservation.windowMs);
     const startMs = Number(row?.['window_start_ms'] ?? 0);
-    // Of a window that lies ahead, because the clock was there, only the writer can tell what counts now.
+    // For a window in the future, because the clock was ahead, only the writer knows what counts now.
     const current = row !== undefined && startMs >= windowStartMs && startMs <= nowMs + clockToleranceMs;
     return { used: current ? Number(row['used']) : 0, resetsInMs: windowStartMs + reservation.windowMs - nowMs };
   };

@@ -4,8 +4,8 @@ import type { WorkerOptions } from 'node:worker_threads';
 import { findCompileCache } from '@sallyport/sandbox';
 
 /**
- * Starts a program of the store as a thread. It is beside this file, in the sources and in a build. Of the environment it
- * is given only where compiled code is kept, which a thread does not know by itself.
+ * Starts a program of the store as a thread. It is beside this file, in the sources and in a build. From the
+ * environment it gets only the folder of compiled code, which threads do not inherit.
  */
 export function startThread(
   name: 'writer' | 'verify' | 'index',
@@ -21,10 +21,10 @@ export function startThread(
 
 let ahead: Worker | undefined;
 
-/** Lets the writer load its program while the daemon loads its own. It opens nothing before it is taken. */
+/** Lets the writer load its program while the daemon loads its own. It opens nothing before it is used. */
 export function startWriterAhead(): void {
   ahead ??= startThread('writer');
-  // If the daemon does not even come to open its store, nobody waits for it.
+  // If the daemon never opens its store, its exit does not wait for the thread.
   ahead.unref();
 }
 

@@ -11,7 +11,7 @@ export interface VerifyOptions extends WriterOptions {
   readonly isThorough: boolean;
 }
 
-/** What was found to be changed or damaged, in words; empty: all is whole. */
+/** What was changed or damaged, in words; empty: everything is intact. */
 export interface Verified {
   readonly problems: readonly string[];
 }
@@ -23,7 +23,7 @@ if (parentPort === null) throw new Error('verification runs as a worker thread')
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a port takes none
 parentPort.postMessage(verify(workerData as VerifyOptions));
 
-/** Reads everything once, from the files alone, beside the daemon that goes on writing. */
+/** Reads everything once, from the files alone, while the daemon goes on writing. */
 function verify(options: VerifyOptions): Verified {
   // On Linux this concerns this thread alone; elsewhere it would slow the gate down.
   if (process.platform === 'linux') setPriority(0, lowestPriority);
@@ -37,10 +37,10 @@ function verify(options: VerifyOptions): Verified {
   }
 }
 
-/** Archives are for `audit verify`: a damaged one is no reason to stop. */
+/** Archives are left to `audit verify`: a damaged one does not seal the gate. */
 function judge({ databaseFile, signingKey, origin, checkpointFile, stateKey }: WriterOptions): string[] {
   const signer = openSigner(signingKey);
-  // Read before the log is: a checkpoint newer than the log would look like records that are gone.
+  // Read before the log: a checkpoint newer than the log would look as if records were missing.
   const remembered = readIfPresent(checkpointFile);
   const log = openLog(databaseFile);
   try {

@@ -10,8 +10,8 @@ import type { Operation } from './operation.ts';
 import type { Sealed, WriterOptions } from './writer.ts';
 
 /**
- * What comes in one turn of the event loop goes over in few messages, because each one wakes the other thread. So many
- * operations do not wait for the end of the turn: with many calls under way a turn is long, and the two threads would take
+ * The operations of one turn of the event loop go over in few messages, because each message wakes the other thread.
+ * This many do not wait for the end of the turn: with many calls at once a turn is long, and the two threads would take
  * turns instead of working at the same time.
  */
 const mostHeld = 8;
@@ -22,17 +22,18 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Keeps what is known of the state in memory. */
+/** Keeps the snapshot in memory current. */
 export interface StateFollower {
-  /** Reads what a write has changed, before the one who wrote it gets an answer. */
+  /** Reads what a write has changed, before its caller gets an answer. */
   readonly refresh: (touched: Touched, version: number) => void;
-  /** Reads all of it again: what was read while the store was sealed may have been somebody else's. */
+  /** Reads all of it again: what was read while the store was sealed may have been changed by somebody else. */
   readonly reload: () => void;
 }
 
 /**
  * The thread that writes, as the main thread sees it. Operations go over in the order in which they are given, and are
- * answered in it. When the thread cannot write, or somebody else has, the link is sealed: it refuses until that is over.
+ * answered in it. When the thread cannot write, or somebody else has, the link is sealed: it refuses until that is
+ * over.
  */
 export class WriterLink {
   readonly #worker: Worker;
@@ -43,7 +44,7 @@ export class WriterLink {
   readonly #compacting: ((isDone: boolean) => void)[] = [];
   readonly #sealListeners: ((reason: string) => void)[] = [];
   readonly #healListeners: ((reason: string) => void)[] = [];
-  /** Outcomes that a sealed store could not take. Nothing new is admitted then, so that there are few. */
+  /** Outcomes that a sealed store could not write. Nothing new is admitted then, so there are few. */
   #unrecorded: Settlement[] = [];
   #outgoing: FlatOperations = [];
   /** Operations in it. */
@@ -146,7 +147,7 @@ export class WriterLink {
       case 'compacted':
         return this.#compacting.shift()?.(message.isDone);
       case 'written':
-        // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
+        // Before the answers, so that no caller sees a failed write while the store still looks healthy.
         if (message.sealed !== undefined) this.#seal(message.sealed);
         this.#isBehind = message.isBehind;
         // The snapshot has all changes before any caller gets its answer.
@@ -184,11 +185,13 @@ export class WriterLink {
   #describeWayOut(): string {
     if (this.#sealed?.isChanged === true) {
       return (
-        '`sallyport audit verify` says what was changed. The gate opens again when all of it is as the gate wrote it: ' +
+        '`sallyport audit verify` says what was changed. The gate opens again when everything is as the gate wrote it: ' +
         'restore sallyport.db from a backup.'
       );
     }
-    const next = this.#isWriterGone ? 'A restart opens the gate again.' : 'The gate opens again once that is over.';
+    const next = this.#isWriterGone
+      ? 'A restart opens the gate again.'
+      : 'The gate opens again when the cause is gone.';
     return `\`sallyport status\` says why. ${next}`;
   }
 
@@ -206,14 +209,14 @@ export class WriterLink {
     this.#sealed = undefined;
     const late = this.#unrecorded;
     this.#unrecorded = [];
-    // What fails again is kept again, unless it was recorded after all.
+    // A settlement that fails again is kept again, unless it was recorded after all.
     for (const settlement of late) this.write({ name: 'settle', settlement }).catch(() => undefined);
-    // What was read while sealed may have been somebody else's.
+    // What was read while sealed may have been changed by somebody else.
     this.#follower.reload();
     for (const listener of this.#healListeners) listener(reason);
   }
 
-  /** Nobody writes into what was changed; and what is whole again is opened again. */
+  /** Seals the store if something was changed, and opens it again if everything is intact again. */
   #verified(problems: readonly string[]): void {
     if (problems.length > 0) {
       const sealed = {

@@ -10,8 +10,8 @@ import { Writer } from './writer.ts';
 import { StateVersions } from './state/state-versions.ts';
 
 /**
- * What the store posts: the operations of a turn of its event loop in one list, the wish to end, that log or state were
- * found to be changed, that both were found to be whole, or the wish that nothing be left of what was deleted.
+ * What the store posts: the operations of a turn of its event loop in one list; the request to end; the news that log
+ * or state were changed, or that both are intact; or the request to overwrite what was deleted.
  */
 export type ToWriter =
   | FlatOperations
@@ -37,10 +37,10 @@ export type FromWriter =
   | { readonly kind: 'compacted'; readonly isDone: boolean }
   | { readonly kind: 'closed' };
 
-/** Of operations in one commit, so that the first of very many does not wait for all of them. */
+/** The most operations in one commit, so that the first of very many does not wait for all of them. */
 const largestGroup = 256;
 const signEveryMs = 100;
-/** A gate that nobody calls commits nothing, and should know all the same. */
+/** A gate that nobody calls commits nothing, and must notice changes all the same. */
 const lookEveryMs = 5000;
 const healFirstMs = 1000;
 const healEveryMs = 15_000;
@@ -49,7 +49,7 @@ if (parentPort === null) throw new Error('the writer runs as a worker thread');
 const port = parentPort;
 const post = (message: FromWriter): void => port.postMessage(message);
 
-/** They go on when the writer is opened anew. */
+/** They continue when the writer is opened again. */
 const versions = new StateVersions();
 // The thread may be started before it is known what it is to open.
 port.once('message', (options: WriterOptions) => {
@@ -81,7 +81,7 @@ function serve(opened: Writer, options: WriterOptions): void {
 
   const signWhenDue = (): void => {
     if (!open.hasUnsigned) return;
-    // Not by the clock, which may be set back: then nothing would be signed until it has caught up.
+    // Not by the time of day, which may be set back: nothing would be signed until it has caught up.
     const waitMs = signedAtMs + signEveryMs - performance.now();
     if (waitMs <= 0) {
       open.sign();
@@ -106,7 +106,7 @@ function serve(opened: Writer, options: WriterOptions): void {
     }, healAfterMs);
   };
 
-  /** Opens log and state anew, which verifies their ends. While that fails the seal stays as it is. */
+  /** Opens log and state again, which verifies their ends. While that fails, the seal stays. */
   const heal = (): void => {
     try {
       const healed = new Writer({ ...options, adoptState: false, isReopened: true }, versions);
@@ -159,7 +159,7 @@ function serve(opened: Writer, options: WriterOptions): void {
   });
 }
 
-/** What was received, and what comes behind it until nothing waits: operations in groups, the rest one by one. */
+/** The received message and those after it, until none waits: operations in groups, the rest one by one. */
 function* takeGroups(received: ToWriter): Generator<Operation[] | Exclude<ToWriter, FlatOperations>> {
   let group: Operation[] = [];
   for (let message: ToWriter | undefined = received; ; message = takeWaiting()) {

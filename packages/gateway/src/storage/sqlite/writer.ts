@@ -17,14 +17,14 @@ export interface WriterOptions {
   readonly signingKey: string;
   readonly origin: string;
   readonly checkpointFile: string;
-  /** Space that is given up when the disk is full, so that running calls can still record their outcome. */
+  /** Space that is freed when the disk is full, so that running calls can still record their outcome. */
   readonly reserveFile: string;
   readonly reserveBytes: number;
   /** Where old payloads are. Absent: there is no archive. */
   readonly archiveFolder?: string;
-  /** Base64 of 32 bytes: what the state beside the log is authenticated with. */
+  /** The key that authenticates the state beside the log: 32 bytes in base64. */
   readonly stateKey: string;
-  /** The key is new, so the state is taken over as it is found. */
+  /** The key is new, so the state is accepted as it is found. */
   readonly adoptState: boolean;
   /** After a seal. Absent: at the start. */
   readonly isReopened?: true;
@@ -32,7 +32,7 @@ export interface WriterOptions {
 
 export interface Sealed {
   readonly reason: string;
-  /** Log or state are not what the gate wrote: it opens again only when all of both were found to be whole. */
+  /** Log or state are not what the gate wrote: it opens again only when all of both was verified. */
   readonly isChanged: boolean;
 }
 
@@ -68,8 +68,8 @@ export class Writer {
       this.#sql = prepare(this.#database);
       this.#dataVersion = this.#readDataVersion();
       setSpaceAside(options);
-      // What a former run committed but did not sign is signed before anything new comes. After a seal something is
-      // written in any case: that nothing had to be written so far does not show that anything can be.
+      // Records that an earlier run committed but did not sign are signed before anything new. After a seal, something
+      // is written in any case, to show that writing works.
       if (this.#log.hasUnsigned || this.#tallies.isBehind || options.isReopened) this.#signAndCatchUp();
     } catch (error) {
       this.#database.close();
@@ -91,7 +91,7 @@ export class Writer {
     try {
       return this.#commit(operations);
     } catch (error) {
-      // One bad operation must not fail its neighbours: run them by halves and find out whose fault it was.
+      // One bad operation must not fail the others: run them by halves to find it.
       if (operations.length > 1) {
         const half = Math.ceil(operations.length / 2);
         return [...this.writeGroup(operations.slice(0, half)), ...this.writeGroup(operations.slice(half))];
@@ -126,9 +126,9 @@ export class Writer {
     }
   }
 
-  /** Nothing new is written any more. The space set aside is given up for the outcomes of calls that run. */
+  /** Nothing new is written from now on. Frees the space set aside, for the outcomes of running calls. */
   seal(sealed: Sealed): void {
-    // That something was changed weighs more than what sealed the gate before.
+    // A change of log or state is more important than an earlier reason.
     if (this.#sealed !== undefined && (this.#sealed.isChanged || !sealed.isChanged)) return;
     this.#sealed = sealed;
     giveUpSpace(this.#options);
@@ -142,7 +142,7 @@ export class Writer {
           this.#tallies.flush();
         });
       } catch {
-        // What is old goes at the next end.
+        // Expired entries are removed at the next stop.
       }
       this.sign();
       if (this.#sql.isRewriteDue.get() !== undefined) this.#overwriteUnused();
@@ -151,7 +151,7 @@ export class Writer {
   }
 
   /**
-   * Leaves nothing of what was deleted in the files. In a large database that is done when it is closed, because no call could
+   * Overwrites what was deleted in the files. A large database is overwritten when it is closed, because no call could
    * be recorded meanwhile. False: not done yet.
    */
   compact({ isRoutine }: { readonly isRoutine: boolean }): boolean {
@@ -168,7 +168,7 @@ export class Writer {
     return false;
   }
 
-  /** False: there was no room for a second copy, or somebody still reads the former one. */
+  /** False: there was no room for a second copy, or somebody still reads the old one. */
   #rewrite(): boolean {
     try {
       this.#database.rewrite();
@@ -180,7 +180,7 @@ export class Writer {
     }
   }
 
-  /** At the end: nobody else may write. What cannot be done now is done at the next end. */
+  /** When the daemon stops, because nobody else may write. What fails now is done at the next stop. */
   #overwriteUnused(): void {
     try {
       if (!this.#database.emptyJournal()) return;
@@ -241,12 +241,12 @@ export class Writer {
     }
   }
 
-  /** Changes when another connection has written: nobody else does, and what they wrote nobody has checked. */
+  /** Changes when another connection has written. None should, and nobody has checked what it wrote. */
   #readDataVersion(): number {
     return Number(this.#sql.dataVersion.get()?.['data_version']);
   }
 
-  /** Nothing new is admitted, but a call that already ran may still say how it ended, in the reserved space. */
+  /** Nothing new is admitted, but a call that already ran can still record its outcome, in the reserved space. */
   #writeWhileSealed(operation: Operation): Written {
     const refused: Written = { ok: false, error: this.#sealed?.reason ?? 'sealed', sealed: true };
     if (operation.name !== 'settle') return refused;

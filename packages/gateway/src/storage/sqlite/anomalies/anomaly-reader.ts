@@ -3,7 +3,7 @@ import { ownText } from '../../../call/redacted.ts';
 import type { AnomalyFilter } from '../../stores.ts';
 import type { Database, Row, Statement } from '../database.ts';
 
-/** What every list asks; a filter that is absent is NULL. */
+/** The filters of every list; an absent one is NULL. */
 const filters = `(?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR last_at_ms >= ?4)
   AND (NOT ?5 OR seen_by IS NULL) AND (NOT ?6 OR told_at_ms IS NULL)
   AND (?7 IS NULL OR (began_at_ms, id) < (SELECT began_at_ms, id FROM anomalies WHERE id = ?7))

@@ -18,7 +18,7 @@ export class AnomalyWriter {
       `INSERT INTO anomalies (id, kind, detail, agent, session_id, began_at_ms, last_at_ms, sightings, summary, calls,
          senior, done) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, 1, ?7, ?8, ?9, ?10)`,
     );
-    // Joined with an empty text it is a text and no JSON, for the triggers that sum up rows as well.
+    // Joining it with an empty text makes it text instead of JSON, also for the triggers that sum up rows.
     this.#respond = database.prepare(`UPDATE anomalies SET done = json_insert(done, '$[#]', ?2) || '' WHERE id = ?1`);
     this.#continue = database.prepare('UPDATE anomalies SET last_at_ms = ?2, sightings = ?3 WHERE id = ?1');
     this.#told = database.prepare('UPDATE anomalies SET told_at_ms = ?2 WHERE id = ?1');
@@ -53,7 +53,7 @@ export class AnomalyWriter {
   }
 }
 
-/** How it stands in the log: an event that names its calls, and is not a call itself. */
+/** Its record in the log: an event that names the calls behind it, and is not a call itself. */
 export function recordOf({ id, kind, detail, agent, sessionId, ...more }: NewAnomaly): LogEntry {
   const { beganAtMs, summary, calls, senior } = more;
   const payload = encodeRedacted({

@@ -9,7 +9,7 @@ import type {
 import type { PlanFilter } from '../../stores.ts';
 import type { Database, Row, Statement } from '../database.ts';
 
-/** Reads approvals, standing approvals and plans, on whichever connection. */
+/** Reads approvals, standing approvals and plans, on any connection. */
 export class ApprovalReader {
   readonly #find: Statement;
   readonly #findByBinding: Statement;
@@ -33,7 +33,7 @@ export class ApprovalReader {
     this.#findByBinding = database.prepare(
       'SELECT * FROM approvals WHERE session_id = ? AND binding = ? ORDER BY created_at_ms DESC, id DESC LIMIT 1',
     );
-    // One statement a filter: with optional conditions in one, no index would serve any of them.
+    // One statement for each filter: a single one with optional conditions could use no index.
     const list = (conditions: string): Statement =>
       database.prepare(`SELECT * FROM approvals ${conditions} ORDER BY created_at_ms DESC, id DESC LIMIT ?`);
     this.#lists = {

@@ -15,7 +15,7 @@ import type { Database, Statement } from '../database.ts';
 import type { LogAppender } from '../log/log-appender.ts';
 
 const mostRuns = 20;
-/** So that calls do not wait long for the writer when thousands are due at once. */
+/** A bound, so that calls do not wait long for the writer when thousands are due at once. */
 const mostAged = 250;
 
 /** Approvals, tokens and plans, inside the writer's transaction. */
@@ -69,7 +69,7 @@ export class ApprovalWriter {
     return { expired, reminders: take(dueToRemind, remind).map((id) => this.#mustFind(id)), expiredPlans };
   }
 
-  /** Whether the consent is still good. Nothing comes between this and `use`. */
+  /** Whether the consent is still valid. Nothing can happen between this and `use`. */
   isUsable(use: ConsentUse, nowMs: number): boolean {
     switch (use.kind) {
       case 'task': {

@@ -17,7 +17,7 @@ export type Reserved =
 
 const mostKept = 10_000;
 const reserved: Reserved = { ok: true };
-/** A clock that is corrected by a little must not reopen a window that is already counted. */
+/** A small correction of the clock must not reopen a window that is already counted. */
 export const clockToleranceMs = 60_000;
 
 /** Fixed windows, counted in the writer's memory. Loaded lazily; see `Tallies` for when they are written. */
@@ -46,7 +46,7 @@ export class Counters {
   /** All or nothing: when one window is full, no window is charged. */
   reserve(reservations: readonly Reservation[], nowMs: number): Reserved {
     if (reservations.length === 0) return reserved;
-    // Only between calls: what one of them holds must stay what is written.
+    // Only when nothing is unwritten: a call must not hold a count that is no longer the one to be written.
     if (this.#kept >= mostKept && this.#unwritten.size === 0) this.forget();
     const counts = reservations.map((reservation) => this.#current(reservation, nowMs));
     for (const [at, { windowStartMs, used }] of counts.entries()) {
@@ -95,9 +95,9 @@ export class Counters {
       count.windowStartMs = windowStartMs;
       count.used = 0;
     } else if (count.windowStartMs > nowMs + clockToleranceMs) {
-      // The clock was ahead and was set back: what was counted there counts now, and ends with the present window.
+      // The clock was ahead and was set back: what was counted then counts now, and ends with the current window.
       count.windowStartMs = windowStartMs;
-      // Also when the call is refused: otherwise it would never end.
+      // Also when the call is refused: otherwise the window would never end.
       this.#unwritten.add(count);
     }
     return count;

@@ -9,7 +9,7 @@ const mostAccounts = 10_000;
 /** In the order of `kinds`. */
 type Amounts = [calls: number, activeMs: number, tokens: number, costMicros: number];
 
-/** What is known of a session or a lease that may be charged. */
+/** A session or a lease that may be charged. */
 interface Account {
   readonly id: string;
   readonly sessionId: string;
@@ -26,8 +26,8 @@ interface Account {
 export type SpendingRow = readonly [id: string, sessionId: string, ...spent: Amounts];
 
 /**
- * Who may still spend, kept in the writer's memory: see `Tallies` for when it is written. Forgotten by the code that changes
- * sessions or leases.
+ * Who may still spend, kept in the writer's memory: see `Tallies` for when it is written. The code that changes
+ * sessions or leases calls `forget`.
  */
 export class SpendingLedger {
   readonly #sessions: Book;
@@ -48,7 +48,7 @@ export class SpendingLedger {
     if (session === undefined || !isUsable(session, nowMs)) return 'session';
     const lease = this.#leases.find(leaseId, sessionId);
     if (lease === undefined || !isUsable(lease, nowMs)) return 'lease';
-    // The session first: where it has spent all, another lease does not help.
+    // The session first: if it has spent everything, another lease does not help.
     return findSpent('session', session) ?? findSpent('lease', lease);
   }
 

@@ -2,11 +2,13 @@ import type { Database, Statement } from '../database.ts';
 
 export type ToolUseRow = [sessionId: string, tool: string, lastMs: number];
 
-/** When each session last used each tool, for rules that ask what it did before. See `Tallies` for when it is written. */
+/**
+ * When each session last used each tool, for rules that ask what it did before. See `Tallies` for when it is written.
+ */
 export class ToolUses {
   readonly #write: Statement;
   readonly #unwritten = new Map<string, ToolUseRow>();
-  /** The same again is the rule, and looking up a text costs more than comparing it. */
+  /** Usually the same tool comes again, and looking up a text costs more than comparing it. */
   #last: ToolUseRow | undefined;
 
   constructor(database: Database) {

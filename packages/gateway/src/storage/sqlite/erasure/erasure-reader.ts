@@ -4,7 +4,7 @@ import type { Database, Row, Statement } from '../database.ts';
 import { readRecord } from '../log/log-reader.ts';
 import { bindRows, selectJournal } from './erased-rows.ts';
 
-/** Reads what is to be erased, on whichever connection. */
+/** Reads what is to be erased, on any connection. */
 export class ErasureReader {
   readonly #sql: Record<'list' | 'find' | 'next' | 'due' | 'kept' | 'content' | 'retention' | 'removals', Statement>;
 

@@ -7,7 +7,7 @@ import type { LogAppender } from '../log/log-appender.ts';
 import { bindRows, selectDecisions, selectDedupe, selectJournal } from './erased-rows.ts';
 import { ErasureReader } from './erasure-reader.ts';
 
-/** Takes content out of the log and the tables, inside the writer's transaction, and records that it did. */
+/** Removes content from the log and the tables, inside the writer's transaction, and records it. */
 export class ErasureWriter {
   readonly #log: LogAppender;
   readonly #read: ErasureReader;
@@ -74,7 +74,7 @@ export class ErasureWriter {
     this.#record(retention.sinceMs, { event: ownText('retention_changed'), keep_payload_days: days });
   }
 
-  /** The event stands first, so that a verifier finds such records without reading them all. */
+  /** The event comes first in the payload, so that a verifier finds such records without reading them all. */
   #remove(
     indexes: readonly number[],
     timeMs: number,
@@ -140,7 +140,7 @@ function prepare(
     ),
     journal: database.prepare(`DELETE FROM journal WHERE ${selectJournal}`),
     approvals: database.prepare(`DELETE FROM approvals WHERE ${selectDecisions}`),
-    // An alert stays, and forgets which tools were asked for. Text and no JSON, for the triggers that sum up rows as well.
+    // An alert stays without the names of its tools. Text instead of JSON, also for the triggers that sum up rows.
     anomalies: database.prepare(
       `WITH erased (call) AS MATERIALIZED (SELECT DISTINCT lower(hex(substr(leaf, 13, 16))) FROM records
          WHERE position IN (SELECT value FROM json_each(:indexes)))

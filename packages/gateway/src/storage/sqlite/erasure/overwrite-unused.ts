@@ -2,27 +2,30 @@ import { fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs
 
 /** Pages read in one go. */
 const perRead = 256;
-/** The header of the file stands in front of the header of its first page. */
+/** The header of the file comes before the header of its first page. */
 const fileHeaderBytes = 100;
-/** First bytes of pages that hold cells, and the length of their headers. Other pages begin with the number of a page. */
+/**
+ * First bytes of pages that hold cells, and the length of their headers. Other pages begin with the number of a page.
+ */
 const headerBytes = new Map([
   [2, 12],
   [5, 12],
   [10, 8],
   [13, 8],
 ]);
-/** From so many pages on the number of a page could be taken for the kind of one. */
+/** With more pages, the number of a page could look like the kind of one. */
 const mostPages = 2 ** 25 - 1;
 
 /**
- * Overwrites the parts of a SQLite file that hold nothing, page by page, as the file format describes them
- * (https://www.sqlite.org/fileformat2.html#b_tree_pages): rows that were moved leave copies of themselves there. Nothing that
- * SQLite reads changes, so it can be cut off at any moment and done again. Nobody may have the file open for writing, and its
- * journal must be empty. Returns how many bytes it has overwritten. Throws if the file is not as described; what was
- * overwritten until then was unused.
+ * Overwrites the unused parts of a SQLite file, page by page, as the file format describes them
+ * (https://www.sqlite.org/fileformat2.html#b_tree_pages): rows that were moved leave copies of themselves there.
+ * Nothing that SQLite reads changes, so it can be cut off at any moment and done again. Nobody may have the file open
+ * for writing, and its journal must be empty. Returns how many bytes it has overwritten. Throws if the file is not as
+ * described; what was overwritten until then was unused.
  */
 export function overwriteUnused(file: string): number {
-  // Never closed, because POSIX would let go of all locks that SQLite has on the file in this process. It is about to end.
+  // Never closed, because POSIX would release all locks that SQLite has on the file in this process. It is about to
+  // end.
   const descriptor = openSync(file, 'r+');
   const pageBytes = readPageBytes(descriptor);
   const pages = Math.floor(fstatSync(descriptor).size / pageBytes);
@@ -54,7 +57,7 @@ function readPageBytes(descriptor: number): number {
   return bytes === 1 ? 65_536 : bytes;
 }
 
-/** The gap between the pointers and the cells, and what is between cells, behind its own header of four bytes. */
+/** The gap between pointers and cells, and the free blocks between cells, after their header of four bytes. */
 function listUnused(page: Buffer, start: number): (readonly [from: number, to: number])[] {
   const header = headerBytes.get(page[start] as number);
   if (header === undefined) return [];

@@ -33,7 +33,7 @@ function readChange(row: Row): ModeChange {
   };
 }
 
-/** A gate that was never told begins in NORMAL. An unreadable mode is treated as the strictest one. */
+/** A gate without a stored mode begins in NORMAL. An unreadable mode is treated as the strictest one. */
 export function readMode(stored: unknown): Mode {
   return stored === undefined ? 'NORMAL' : (modes.find((mode) => mode === stored) ?? 'LOCKDOWN');
 }

@@ -40,7 +40,7 @@ const chosenNames = [
   { kind: 'own-tool', field: 'tool' },
 ] as const satisfies readonly { kind: ActivityKind; field: Field }[];
 const mostTotals = 1000;
-/** Of each kind in a report, those with most calls. */
+/** How many lines of each kind a report has: those with most calls. */
 const mostLines = 200;
 const none = (): Counts => ({ succeeded: 0, denied: 0, asked: 0, failed: 0 });
 
@@ -90,13 +90,13 @@ export class ActivityBook {
     for (const { kind, stretch, name, counts, lastMs } of this.#added.values()) {
       const values = endings.map((ending) => counts[ending]);
       this.#statements.add.run(kind, stretch, name, ...values);
-      // Nobody asks how often a duration occurred ever.
+      // Nobody asks for the total count of a duration.
       if (kind !== 'duration') this.#statements.addTotal.run(kind, name, ...values, lastMs);
     }
     this.#added = new Map();
   }
 
-  /** What was added since the last flush is not to be counted. */
+  /** Drops what was added since the last flush. */
   drop(): void {
     this.#added = new Map();
   }
@@ -114,7 +114,7 @@ export class ActivityBook {
     this.#statements.forgetTotal.run(kind, name);
   }
 
-  /** Rows that were moved leave copies of themselves behind; those go with their table. Inside a transaction. */
+  /** Moved rows leave copies behind, which go with their table. Inside a transaction. */
   rewrite(): void {
     for (const table of ['activity', 'totals']) this.#database.execute(`ALTER TABLE ${table} RENAME TO old_${table}`);
     this.#database.execute(`DROP INDEX latest; ${activitySchema}`);

@@ -20,13 +20,13 @@ export interface BackgroundIndexParts extends IndexFiles {
 }
 
 const heapMegabytes = 160;
-/** Records that a search adds by itself without being slow. */
+/** How many records a search can add itself without being slow. */
 const mostBehind = 1000;
 
 /**
- * Keeps the index in a thread of its own. It begins a while after the start, or with the first search. It ends when there
- * is nothing to do, and begins again with the next search or when the log has grown. A thread that fails is started
- * again by the next search: no call waits for any of this.
+ * Keeps the index in a thread of its own. It begins a while after the start, or with the first search. It ends when
+ * there is nothing to do, and begins again with the next search or when the log has grown. A thread that fails is
+ * started again by the next search: no call waits for any of this.
  */
 export class BackgroundIndex implements SearchIndex, ActivityIndex {
   readonly #parts: BackgroundIndexParts;
@@ -34,7 +34,7 @@ export class BackgroundIndex implements SearchIndex, ActivityIndex {
   readonly #starting: NodeJS.Timeout;
   readonly #looking: NodeJS.Timeout;
   #worker: Worker | undefined;
-  /** By the thread that rests. Undefined: none does. */
+  /** As the resting thread left it. Undefined: no thread rests. */
   #indexedSize: number | undefined;
   #lastId = 0;
   #isClosed = false;

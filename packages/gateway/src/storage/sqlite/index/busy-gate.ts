@@ -1,21 +1,21 @@
 /** Records a second that make a busy gate. */
 const busyPerSecond = 2000;
-/** So many records do not wait until it is calmer. */
+/** With this many records behind, the index no longer waits. */
 const mostPutOff = 250_000;
 /** A person who searches once will search again. */
 const wantedForMs = 30_000;
 const lookEveryMs = 500;
 
 /**
- * Tells when the index should wait for calmer times. To index a record takes about as long as to write one, and on few cores
- * the calls of a busy gate would feel it. Nobody waits for the index: a search gets what is there, and the rest soon.
+ * Says when the index should wait, because the gate is busy. Indexing a record takes about as long as writing one, and
+ * on few cores that would slow calls down. Nobody waits for the index: a search gets what is there, and the rest soon.
  */
 export class BusyGate {
   #size: number;
   #lookedAtMs: number;
   #wantedUntilMs = -Infinity;
 
-  /** `nowMs` is steady here and below, not the time of day. */
+  /** `nowMs` comes from a monotonic clock here and below, not from the time of day. */
   constructor(logSize: number, nowMs: number) {
     this.#size = logSize;
     this.#lookedAtMs = nowMs;

@@ -1,6 +1,6 @@
 /**
- * A chunk holds keys in rising order, each with its places: how many keys, where each begins, then the keys themselves. All
- * chunks have one size, so that a chunk that is written over another leaves nothing of it.
+ * A chunk holds keys in rising order, each with its places: how many keys, where each begins, then the keys themselves.
+ * All chunks have one size, so that a chunk written over another leaves nothing of the old one.
  */
 const chunkBytes = 8000;
 /** Places of one run are counted from its first. */
@@ -8,7 +8,7 @@ export const mostPlaces = 32_768;
 
 const headBytes = 2;
 const bitmapBytes = mostPlaces / 8;
-/** From here on a bit for every place takes less than a list. */
+/** With more places than this, a bit for every place takes less than a list. */
 const mostListed = bitmapBytes / 2 - 1;
 const isBitmap = 0xffff;
 
@@ -26,7 +26,7 @@ export class ChunkWriter {
     this.#write = write;
   }
 
-  /** Keys and places rise. */
+  /** Keys and places must come in rising order. */
   add(key: Key, places: readonly number[]): void {
     const entry = encodeEntry(key, places);
     if (this.#bytes + 2 + entry.length > chunkBytes) this.end();

@@ -12,9 +12,9 @@ import { RunBuilder } from './run-builder.ts';
 import { questionOf, Runs, runsSchema } from './runs.ts';
 import type { Run } from './runs.ts';
 
-/** Another number makes everybody build the index anew. */
+/** A new number makes every gate rebuild its index. */
 const format = '4';
-/** Looked at in one go. */
+/** How many places are read at once. */
 const perLook = 200;
 
 const schema = `
@@ -32,14 +32,14 @@ export interface IndexedLog {
 
 export interface FoundPlaces {
   readonly places: readonly number[];
-  /** From here on the search goes on. Absent: there is no more. */
+  /** Where the search continues. Absent: there is no more. */
   readonly rest?: number;
 }
 
 /**
- * What can be searched, in a file of its own: derived from the log, never believed, and built anew when it does not fit. An
- * entry is known by the place of its last record. Records are gathered in memory and written together, as a run: a kill
- * loses what was gathered, and the next one begins where the file ends. Written by one at a time.
+ * The search index, in its own file: derived from the log, never trusted, and rebuilt when it does not match. An entry
+ * is known by the place of its last record. Records are gathered in memory and written together, as a run: a kill loses
+ * what was gathered, and the next start begins where the file ends. One process writes at a time.
  */
 export class IndexFile {
   readonly #database: Database;
@@ -60,7 +60,7 @@ export class IndexFile {
     };
   }
 
-  /** `leafAt`: the leaf of a record in the log of now. An index of another log, or one that is damaged, is removed. */
+  /** `leafAt`: the leaf of a record in the current log. An index of another log, or a damaged one, is removed. */
   static open(file: string, leafAt: (index: number) => Uint8Array | undefined): IndexFile {
     try {
       const opened = new IndexFile(openDatabase(file));
@@ -99,7 +99,7 @@ export class IndexFile {
     }
   }
 
-  /** Writes what was gathered, in one transaction. What another process has taken in meanwhile is let go. */
+  /** Writes what was gathered, in one transaction. Drops what another process has indexed meanwhile. */
   write(): void {
     const gathered = this.#gathered;
     this.#gathered = undefined;
@@ -122,14 +122,14 @@ export class IndexFile {
     return Number(this.#sql.fact.get('removals')?.['value'] ?? 0);
   }
 
-  /** Nothing of what was removed so far is in it, because nothing at all is. */
+  /** The index is empty, so it has nothing of what was removed so far. */
   skipRemovals(removals: number): void {
     this.#sql.keep.run(removals, 'removals');
   }
 
   /**
-   * Makes anew what it knows of these entries, some of it at a time: what the log has erased is in it no more. `removals` is
-   * what it has followed then.
+   * Rebuilds what it knows about these entries, in portions, so that it has nothing that the log has erased. `removals`
+   * is how many removals it has followed afterwards.
    */
   *forget(places: PlaceSet, log: IndexedLog, removals: number): Generator<void> {
     this.write();
@@ -149,8 +149,8 @@ export class IndexFile {
   }
 
   /**
-   * Places that may match, newest before `from` first, or with `isForward` oldest after it; a portion at a time. What is
-   * found has to be compared with the filter again.
+   * Places that may match, newest before `from` first, or with `isForward` oldest after it; a portion at a time. What
+   * is found has to be compared with the filter again.
    */
   *find(filter: Filter, from: number, { isForward = false } = {}): Generator<FoundPlaces> {
     // One transaction: taking and giving up the locks of SQLite costs more than a look into a run.
@@ -182,7 +182,7 @@ export class IndexFile {
     yield { places: [] };
   }
 
-  /** Chunks that are remembered may be others by now, if another process has written. */
+  /** Cached chunks may be outdated, if another process has written. */
   #noticeOthers(): void {
     // The first look begins the transaction, which from then on sees one state of the file.
     this.#sql.fact.get('next');
@@ -212,7 +212,7 @@ export class IndexFile {
   }
 }
 
-/** What there still is to know of places of a run that were erased. */
+/** What remains to be indexed of the erased places of a run. */
 function knownOf(run: Run, places: PlaceSet, log: IndexedLog): RunBuilder {
   const known = new RunBuilder(run.first);
   for (const [from, to] of places.ranges) {

@@ -12,7 +12,7 @@ import { IndexFile } from './index-file.ts';
 import { PlaceSet } from './place-set.ts';
 
 const perPortion = 2000;
-/** Of a core, and of the clock on the wall: on a busy machine a page comes later rather than short. */
+/** CPU time and wall time: on a busy machine a page comes later rather than short. */
 const longest = { ranMs: 12, wallMs: 250 };
 
 export interface IndexFiles {
@@ -30,7 +30,7 @@ export class IndexKeeper {
   readonly #range: Statement;
   readonly #fill: (record: StoredRecord) => StoredRecord;
   readonly #index: IndexFile;
-  /** The portion that is being taken in: most calls end soon after they begin. */
+  /** The portion that is being indexed: most calls end soon after they begin. */
   #recent = new Map<number, StoredRecord>();
 
   #forgetting: Generator<void> | undefined;
@@ -66,8 +66,8 @@ export class IndexKeeper {
   }
 
   /**
-   * Forgets some of what the log has erased. False: nothing is left to be forgotten. While an erasure goes on it waits for the
-   * end, unless the erasure waits for it.
+   * Forgets some of what the log has erased. False: nothing is left to be forgotten. While an erasure goes on it waits
+   * for the end, unless the erasure waits for it.
    */
   forgetErased({ isUrgent }: { readonly isUrgent: boolean }): boolean {
     if (this.#forgetting === undefined) {
@@ -90,7 +90,7 @@ export class IndexKeeper {
     return true;
   }
 
-  /** A page that takes too long ends early, and says where it goes on. */
+  /** A page that takes too long ends early, and says where the next one begins. */
   search(request: SearchRequest): SearchPage {
     this.#log.execute('BEGIN');
     try {
@@ -155,7 +155,7 @@ export class IndexKeeper {
   }
 }
 
-/** Tells whether a search has had its time. */
+/** Says whether the time of a search is over. */
 function stopwatch(): () => boolean {
   const [startMs, before] = [performance.now(), process.threadCpuUsage()];
   return () => {

@@ -1,6 +1,6 @@
 import type { IndexRange } from '@sallyport/log';
 
-/** Places of the log, as ranges that rise and do not touch. */
+/** Places of the log, as ranges in rising order that do not touch. */
 export class PlaceSet {
   readonly ranges: readonly IndexRange[];
 

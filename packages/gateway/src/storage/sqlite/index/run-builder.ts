@@ -7,11 +7,13 @@ import { mostPlaces } from './chunk.ts';
 import type { Key } from './chunk.ts';
 import { TimeSpans } from './time-spans.ts';
 
-/** How much of a hash stands for a term. Two terms may share it: what is found is compared with the filter again. */
+/**
+ * How many bytes of its hash stand for a term. Two terms may share them, so matches are compared with the filter again.
+ */
 const termBytes = 6;
-/** Of a word; what is longer is compared with the text again. */
+/** The longest key of a word; longer words are compared with the text again. */
 const mostKeyBytes = 48;
-/** So many take up to 60 MB until they are written. */
+/** This many take up to 60 MB of memory until they are written. */
 const mostPairs = 600_000;
 
 export function keyOfTerm(term: Term): Key {

@@ -10,7 +10,7 @@ import type { Postings, RunBuilder } from './run-builder.ts';
 import { TimeSpans } from './time-spans.ts';
 
 /**
- * A run is a part of the log: its chunks stand one after the other from `chunk` on, and `roots` of them, at the end, list the
+ * A run is a part of the log: its chunks follow one another from `chunk` on, and the last `roots` of them list the
  * first keys of the others.
  */
 export const runsSchema = `
@@ -19,9 +19,11 @@ export const runsSchema = `
   CREATE TABLE chunks (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 `;
 
-/** Together they are written again and again until they are so long. */
+/** Short runs are joined and rewritten until they have this many pairs. */
 const mostJoinedPairs = 600_000;
-/** A run absorbs those before it that are not this much longer. So there are few, and each is written a few times only. */
+/**
+ * A run absorbs those before it that are not this much longer. So there are few, and each is written a few times only.
+ */
 const ratio = 4;
 const mostKnownRoots = 2000;
 
@@ -36,9 +38,9 @@ export interface Run {
   readonly toMs: number;
 }
 
-/** A filter, as the runs are asked for it. */
+/** A filter in the form that runs understand. */
 export interface Question {
-  /** Of each group one. */
+  /** One of each group must match. */
   readonly groups: readonly (readonly Buffer[])[];
   readonly words: readonly { readonly key: Buffer; readonly isBeginning: boolean }[];
   readonly without: readonly Buffer[];
@@ -101,7 +103,7 @@ export class Runs {
     return this.#all().filter(({ first, last }) => meets(first, last));
   }
 
-  /** Writes a run again without what it knew of some places, and with what there is to know of them now. */
+  /** Rewrites a run: drops what it has about some places, and adds what is known about them now. */
   replace(run: Run, isForgotten: (place: number) => boolean, known: RunBuilder): void {
     const kept = this.#postingsOf(run, (offset) => !isForgotten(run.first + offset));
     const postings = joinPostings([
@@ -117,7 +119,7 @@ export class Runs {
     return isForward ? runs.toReversed() : runs;
   }
 
-  /** A bit for each place of the run that may be meant. Undefined: none is. */
+  /** A bit for each place of the run that may match. Undefined: none does. */
   search(run: Run, { groups, words, without, sinceMs, untilMs }: Question): Uint32Array | undefined {
     if (run.toMs < sinceMs || run.fromMs >= untilMs) return undefined;
     let found: Uint32Array | undefined;
@@ -156,7 +158,7 @@ export class Runs {
     return this.#known;
   }
 
-  /** Undefined: none has any of the keys, as it is with most of what is rare. */
+  /** Undefined: no place has any of the keys, which is usual for rare ones. */
   #placesOf(run: Run, keys: readonly Buffer[]): Uint32Array | undefined {
     let bits: Uint32Array | undefined;
     for (const key of keys) {
@@ -274,7 +276,7 @@ export class Runs {
     this.#sql.insertRun.run(first, last, pairs, start, chunks, roots, times.fromMs, times.toMs, times.encode());
   }
 
-  /** What is remembered of the file may be out of date: runs have changed, and others have the same numbers. */
+  /** Drops what is cached of the file: runs have changed, and their numbers may be used again. */
   forget(): void {
     this.#roots.clear();
     this.#known = undefined;

@@ -17,7 +17,7 @@ export class TimeSpans {
     this.#widen(Math.floor((place - this.#first) / perSpan), timeMs, timeMs);
   }
 
-  /** Spans of a later run that is joined to this one. They need not meet: a span may become wider than it was. */
+  /** Adds the spans of a later run. They need not line up: a span may become wider than it was. */
   join(first: number, later: TimeSpans): void {
     for (let span = 0; 2 * span < later.#times.length; span += 1) {
       const [from, to] = later.#at(span);

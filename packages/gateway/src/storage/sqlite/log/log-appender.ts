@@ -20,7 +20,7 @@ import { readRecord } from './log-reader.ts';
 import { openRememberedCheckpoint } from './open-remembered-checkpoint.ts';
 
 const maxPayloadCharacters = 65_000;
-/** How many of the newest records are checked whole before anything is written after them. */
+/** How many of the newest records are checked with their payloads before anything is written after them. */
 const tailRecords = 250;
 /** Appends records to the Merkle log inside the writer's transaction, and signs checkpoints between transactions. */
 export class LogAppender {
@@ -35,7 +35,7 @@ export class LogAppender {
   #signedSize: number;
   #salts = Buffer.alloc(0);
 
-  /** Records from `checkFrom` on are looked at whole. Absent: only the newest. */
+  /** Records from `checkFrom` on are checked with their payloads. Absent: only the newest. */
   constructor(database: Database, signer: Signer, origin: string, checkpointFile: string, checkFrom?: number) {
     this.#signer = signer;
     this.#origin = origin;
@@ -82,8 +82,9 @@ export class LogAppender {
   }
 
   /**
-   * Signs all that is committed, inside a transaction without new records. What it returns is to be called when the
-   * transaction is on disk: the database has the checkpoint before the file outside it does. Undefined: all is signed.
+   * Signs everything committed, inside a transaction without new records. Call the returned function when the
+   * transaction is on disk: the database has the checkpoint before the file outside it does. Undefined: everything is
+   * signed.
    */
   sign(): (() => void) | undefined {
     if (!this.hasUnsigned) return undefined;
@@ -108,7 +109,7 @@ export class LogAppender {
     const rememberedSize = note === undefined ? 0 : this.#open(note, this.#checkpointFile).size;
     if (rememberedSize > this.#signedSize) {
       throw tampered(
-        `A checkpoint over ${rememberedSize} records was signed, but the database knows none above ${this.#signedSize}.`,
+        `A checkpoint over ${rememberedSize} records was signed, but the newest in the database is over ${this.#signedSize}.`,
       );
     }
     if (newest !== undefined && rememberedSize < this.#signedSize) this.#publish(newest);
@@ -124,8 +125,8 @@ export class LogAppender {
   }
 
   /**
-   * Reads the records committed after the last checkpoint; its tags tell our own records from anyone else's. The newest
-   * records before it are looked at in the same way, with their payloads; all of the log is read after the start.
+   * Reads the records committed after the last checkpoint; tags show which of them the gate wrote. The newest records
+   * before it are checked in the same way, with their payloads; all of the log is read after the start.
    */
   #replayTail(database: Database, checkFrom = Infinity): void {
     const tail = database.prepare(

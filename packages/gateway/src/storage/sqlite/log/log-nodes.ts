@@ -4,8 +4,9 @@ import type { Database, Row } from '../database.ts';
 
 /**
  * Reads nodes of the tree for proofs: from the edges that are stored with checkpoints where one has the node, and else
- * from the nodes below it. A node of ten million records takes some twenty small reads, as long as there are checkpoints.
- * What is stored is not believed: verify the proof before it is handed out. Throws RangeError when a leaf is not there.
+ * from the nodes below it. A node of ten million records takes some twenty small reads, as long as there are
+ * checkpoints. What is stored is not trusted: verify the proof before you give it to anybody. Throws RangeError when a
+ * leaf is missing.
  */
 export function readNodes(database: Database): NodeReader {
   const edge = database.prepare('SELECT frontier FROM checkpoints WHERE size >= ? AND size < ? ORDER BY size LIMIT 1');

@@ -14,7 +14,7 @@ const rowsPerRead = 500;
 const erasedBytes = 1 + leafBytes + hashBytes;
 const beforeFirstRow = '-1e300';
 
-/** A row as the verifier takes it packed. Null: one of its parts is of another kind or length. */
+/** A row in the packed form for the verifier. Null: one of its parts has another type or length. */
 const packedRow = `CASE
   WHEN NOT (${isBlob('leaf', leafBytes)} AND ${isBlob('tag', hashBytes)}) THEN NULL
   WHEN typeof(payload) = 'text' AND ${isBlob('salt', saltBytes)}
@@ -27,9 +27,9 @@ function isBlob(column: string, bytes: number): string {
 }
 
 /**
- * Reads the log without the daemon, or beside it. What the daemon writes meanwhile is not seen. Nothing in the file is
- * believed: an attacker who changed it may have changed the schema as well, so values come back as they are stored. Holds one
- * read transaction until it is closed.
+ * Reads the log without the daemon, or while it runs, and does not see what it writes meanwhile. Nothing in the file is
+ * trusted: an attacker who changed it may have changed the schema as well, so values come back as they are stored.
+ * Holds one read transaction until it is closed.
  */
 export function openLog(databaseFile: string, archiveFolder?: string): KeptLog {
   const database = Database.openForReading(databaseFile);
@@ -80,7 +80,7 @@ export function openLog(databaseFile: string, archiveFolder?: string): KeptLog {
   }
 }
 
-/** The table only says where to look: what the records there say is for the verifier of a receipt to judge. */
+/** The table only says where to look; the verifier of a receipt judges the records there. */
 function findErasure(ask: (sql: string) => Statement, index: number): StoredRecord | undefined {
   // A database of an earlier version has erased nothing.
   if (ask(`SELECT 1 FROM sqlite_schema WHERE name = 'removals'`).get() === undefined) return undefined;
@@ -107,7 +107,7 @@ export function readRecord(row: Row): StoredRecord {
   return {
     index: Number(row['position']),
     leaf: row['leaf'] as Uint8Array,
-    // Erasure takes both. One alone is kept as it is, for the verifier to object.
+    // An erasure removes both. One alone stays as it is, so that the verifier reports it.
     ...(salt === null ? {} : { salt: salt as Uint8Array }),
     ...(payload === null ? {} : { payload: payload as string }),
     tag: row['tag'] as Uint8Array,
@@ -136,8 +136,8 @@ function* readInPortions(statement: Statement, size: number, fill: Fill): Genera
 }
 
 /**
- * A portion is one row of the answer. One that holds a record with unusual parts, or one whose payload may be in an archive,
- * comes record by record.
+ * A portion is one row of the answer. One that holds a record with unusual parts, or one whose payload may be in an
+ * archive, comes record by record.
  */
 function* readPacked(
   { packed, records }: { readonly packed: Statement; readonly records: Statement },
@@ -181,7 +181,7 @@ function listSecrets(database: Database): SealedSecret[] {
   }));
 }
 
-/** A view could tell the verifier another history than the daemon. */
+/** A view could show the verifier another history than the daemon sees. */
 function refuseForeignTables(database: Database): void {
   const tables = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name IN ('records', 'checkpoints')`;
   if (database.readNumber(tables) !== 2) throw notOurs();

@@ -3,12 +3,12 @@ import type { OpenIntent } from '../../stores.ts';
 import type { Database } from '../database.ts';
 
 /**
- * Which calls have an intent and no outcome, as the log says. Kept in memory: each commit only writes where in the log the
- * first of them stands, and a start reads the log from there.
+ * Which calls have an intent and no outcome, as the log says. Kept in memory: each commit only writes the place of the
+ * first of them in the log, and a start reads the log from there.
  */
 export class OpenIntents {
   readonly #positions = new Map<string, number>();
-  /** What this transaction did, to be taken back when it is rolled back. */
+  /** What this transaction did, to be undone when it is rolled back. */
   #opened: string[] = [];
   #closed: [callId: string, position: number][] = [];
 
@@ -32,7 +32,7 @@ export class OpenIntents {
 
   /** From where on the log must be read to find all of them; its end if no intent is open. */
   firstPosition(logSize: number): number {
-    // They were put in in the order of the log.
+    // They were added in the order of the log.
     for (const position of this.#positions.values()) return position;
     return logSize;
   }
@@ -53,7 +53,7 @@ export class OpenIntents {
   }
 }
 
-/** Goes through the log from this place on. The leaves are taken as they are; those that say nothing are left out. */
+/** Reads the log from this place on. The leaves are not verified; unreadable ones are left out. */
 export function findOpenIntents(database: Database, from: number): readonly OpenIntent[] {
   const open = new Map<string, OpenIntent>();
   const leaves = database.prepare(

@@ -8,7 +8,7 @@ export interface KnownSession {
 }
 
 /**
- * Reads sessions together with their newest lease. An index only says where to look: what counts are the rows, which are
+ * Reads sessions together with their newest lease. An index only says where to look; the rows count, because they are
  * authenticated.
  */
 export class SessionReader {
@@ -83,7 +83,7 @@ function readSession(row: Row, lease: Lease): Session {
     id: String(row['id']),
     principal: row['principal'] as Principal,
     agent: String(row['agent']),
-    // A status that nobody knows is no permission.
+    // An unknown status gives no permission.
     status: row['status'] === 'active' || row['status'] === 'quarantined' ? row['status'] : 'ended',
     createdAtMs: Number(row['created_at_ms']),
     ...(row['door'] === null ? {} : { door: row['door'] as Door }),

@@ -3,7 +3,7 @@ import type { Misconduct, NewLease, NewSession } from '../../stores.ts';
 import type { SpendingLedger } from '../counts/spending-ledger.ts';
 import type { Database, Statement } from '../database.ts';
 
-/** Misconduct that began later than this from now began while the clock was wrong. */
+/** Misconduct that began further in the future than this was noted while the clock was wrong. */
 const clockToleranceMs = 60_000;
 
 /** Sessions and their leases, inside the writer's transaction. */
@@ -78,7 +78,7 @@ export class SessionWriter {
     });
   }
 
-  /** What the ledger knows is written before sessions change, and read again afterwards. */
+  /** Writes what the ledger has in memory before sessions change, and reads it again afterwards. */
   #change(change: () => boolean): boolean {
     this.#ledger.flush();
     const value = change();

@@ -5,13 +5,15 @@ import { checkSchema, readSchemaVersion, schemaVersion } from '../migrations.ts'
 import { deriveStateKeys } from './state-sums.ts';
 import { stateGroups } from './state-tables.ts';
 
-/** What something else has changed in the state beside the log, in words. Inside a transaction that reads the log too. */
+/**
+ * What something other than the gate has changed in the state, in words. Inside a transaction that also reads the log.
+ */
 export function judgeState(database: Database, stateKey: string): readonly string[] {
   return [...judgeSchema(database), ...judgeRows(database, stateKey), ...judgeIndexes(database)];
 }
 
 function judgeSchema(database: Database): readonly string[] {
-  // One of another version is brought up to date, and checked, at the next start.
+  // A database of another version is migrated, and checked, at the next start.
   if (readSchemaVersion(database) !== schemaVersion) return [];
   try {
     checkSchema(database);
@@ -32,7 +34,7 @@ function judgeRows(database: Database, stateKey: string): readonly string[] {
   return changed.map((table) => `Rows were added, changed, removed or put back in: ${table}.`);
 }
 
-/** Whether the tables of the state and their indexes say the same: a lookup believes the index. */
+/** Whether the tables of the state and their indexes agree: a lookup trusts the index. */
 function judgeIndexes(database: Database): readonly string[] {
   const tables = new Set(stateGroups.map(({ table }) => table));
   const present = database
@@ -42,7 +44,7 @@ function judgeIndexes(database: Database): readonly string[] {
   return present.filter((name) => tables.has(name)).flatMap((table) => checkIntegrity(database, `'${table}'`));
 }
 
-/** `what`: a table, or how many problems to tell of the whole database. */
+/** `what`: a table, or how many problems of the whole database to report. */
 export function checkIntegrity(database: Database, what: string): readonly string[] {
   return database
     .prepare(`PRAGMA integrity_check(${what})`)

@@ -18,8 +18,8 @@ export interface KeptState {
 }
 
 /**
- * Undefined: the database has nothing that was made with these keys. `found` is what it has, as it was found. Databases of
- * earlier versions have neither tallies nor a place: their intents are looked for in all of the log.
+ * Undefined: the database has nothing that was made with these keys. `found` is what it has, as it was found. Databases
+ * of earlier versions have neither tallies nor a place: their intents are looked for in all of the log.
  */
 export function readKeptState(
   database: Database,
@@ -64,7 +64,7 @@ export function tagState(
   return tagOf(keys, `${parts.position} ${parts.openFrom} ${parts.sealedSha256}${parts.tallies}`);
 }
 
-/** The tables whose rows are not those that were summed up, as people know them. */
+/** The tables whose rows are not those that were summed up, by the names that people know. */
 export function findChangedTables(
   database: Database,
   keys: StateKeys,
@@ -97,7 +97,7 @@ interface SummedGroup {
   readonly where: string;
 }
 
-/** False: the table is gone, or is not made as it was. */
+/** False: the table is missing, or has other columns. */
 function trySumUp(database: Database, sums: StateSums, which: SummedGroup): boolean {
   try {
     sumUp(database, sums, which);
@@ -116,8 +116,8 @@ function sumUp(database: Database, sums: StateSums, { group, table, where }: Sum
 export function stateChanged(what: string): ConfigError {
   return new ConfigError(
     `The state of the gate was changed by something other than Sallyport. ${what}`,
-    'Restore sallyport.db from a backup. If the change is your own, remove keys/state.key: the next start takes the ' +
-      'state over as it finds it, and records that in the audit log.',
+    'Restore sallyport.db from a backup. If the change is your own, remove keys/state.key: the next start accepts ' +
+      'the state as it finds it, and records that in the audit log.',
   );
 }
 

@@ -15,7 +15,7 @@ export interface OpenedState {
   readonly log: LogAppender;
   readonly guard: StateGuard;
   readonly intents: OpenIntents;
-  /** What a former run committed and the tables do not have yet. */
+  /** What an earlier run committed and the tables do not have yet. */
   readonly tallies: string;
 }
 
@@ -58,7 +58,7 @@ export function openState(
   }
 }
 
-/** Without `kept` the state is taken over as it is. */
+/** Without `kept` the state is accepted as it is. */
 function checkKept(
   database: Database,
   keys: StateKeys,
@@ -73,7 +73,7 @@ function checkKept(
         : 'What authenticates it was changed, or belongs to another keys/state.key.',
     );
   }
-  // After a change of the schema the sums are made anew, so that nothing may be left to be checked later.
+  // After a migration the sums are computed again, so nothing can be left to be checked later.
   const changed = findChangedTables(database, keys, kept.sums, isOutdated ? 'all' : 'atStart');
   if (changed.length === 0) return { kept, tallies: kept.tallies };
   throw stateChanged(`Rows were added, changed, removed or put back in: ${changed.join(', ')}.`);

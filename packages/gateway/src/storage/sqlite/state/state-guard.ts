@@ -65,7 +65,7 @@ export class StateGuard {
 
   rolledBack(): void {
     this.#sums = this.#committed.clone();
-    // Sealed once more, whatever this transaction had come to.
+    // Seal the sums again, whatever this transaction had done.
     this.#sealedSha256 = undefined;
     this.#isNew = false;
   }

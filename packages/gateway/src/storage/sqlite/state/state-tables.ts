@@ -5,7 +5,7 @@ export interface StateGroup {
   readonly table: string;
   /** Which rows of the table, as SQL. */
   readonly where: string;
-  /** False: history that no decision rests on. It may be long, and is checked after the start. */
+  /** False: history that no decision depends on. It may be long, and is checked after the start. */
   readonly atStart: boolean;
 }
 
@@ -28,7 +28,7 @@ export const stateGroups: readonly StateGroup[] = [
   { table: 'journal', where: '1', atStart: false },
 ];
 
-/** Names a group for good: what was summed up under this label can be summed up again by a later version. */
+/** A permanent name of a group: a later version can compute the sum of this label again. */
 export function labelOf({ table, where }: StateGroup): string {
   return `${table} WHERE ${where}`;
 }

@@ -13,7 +13,7 @@ export class StateVersions {
   #mode = 0;
   #organisation = 0;
 
-  /** One that is rolled back afterwards only makes calls be judged again. */
+  /** A change that is rolled back afterwards only causes calls to be judged again. */
   note(touched: readonly Touched[]): number {
     this.#version++;
     for (const each of touched) {
