@@ -57,7 +57,7 @@ describe('a log that something else has changed', () => {
     [
       'an end cut off together with the checkpoints over it',
       `DELETE FROM checkpoints WHERE size > ${newest} - 3; DELETE FROM records WHERE position > ${newest} - 3`,
-      /was signed, but the database knows none|belongs to a log of/,
+      /was signed, but the database has none|belongs to a log of/,
     ],
   ] as const) {
     test(`${what}: the daemon does not start, and says what to do`, async () => {

@@ -109,7 +109,7 @@ export class LogAppender {
     const rememberedSize = note === undefined ? 0 : this.#open(note, this.#checkpointFile).size;
     if (rememberedSize > this.#signedSize) {
       throw tampered(
-        `A checkpoint over ${rememberedSize} records was signed, but the newest in the database is over ${this.#signedSize}.`,
+        `A checkpoint over ${rememberedSize} records was signed, but the database has none above ${this.#signedSize}.`,
       );
     }
     if (newest !== undefined && rememberedSize < this.#signedSize) this.#publish(newest);
