@@ -130,7 +130,7 @@ for (const [how, statement, expected] of [
   [
     'a log cut short together with its checkpoints',
     `DELETE FROM records WHERE position >= 2; DELETE FROM checkpoints`,
-    /was signed, but the database knows none/,
+    /was signed, but the database has none/,
   ],
   ['a log cut short below its checkpoint', `DELETE FROM records WHERE position >= 2`, /ends at 2/],
 ] as const) {

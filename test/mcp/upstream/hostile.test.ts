@@ -39,7 +39,7 @@ test('names with control characters, doubles and names too long are refused, and
     ['bad.echo'],
   );
   const reasons = new Map(world.installed.skipped.map(({ file, reason }) => [file, reason]));
-  assert.equal(reasons.get('bad: Echo'), 'another tool of the server is bad.echo already');
+  assert.equal(reasons.get('bad: Echo'), 'another tool of the server already has the name bad.echo');
   assert.match(reasons.get('bad: bell\\u0007') ?? '', /characters that no name may have/);
   assert.match(reasons.get('bad: ../files.read') ?? '', /characters that no name may have/);
   assert.match(reasons.get('bad: hidden') ?? '', /plain text/);
@@ -59,7 +59,7 @@ test('an upstream cannot take the name of built-in tools or of another upstream'
   );
   const reasons = Object.fromEntries(world.upstreams.mistakes.map(({ file, reason }) => [file, reason]));
   assert.match(reasons['upstreams.yaml'] ?? '', /tools of its own that are called upstreams/);
-  assert.match(reasons['second.yaml'] ?? '', /first\.yaml is the upstream same already/);
+  assert.match(reasons['second.yaml'] ?? '', /first\.yaml already names the upstream same/);
 });
 
 test('a tool that changes after it was accepted cannot be called, and the difference is shown', async (context) => {
@@ -207,6 +207,6 @@ test('a server that cannot start: operators read what it wrote and what to grant
   assert.match(failing, /^The upstream server failing does not start: it ended with exit code 1\.\nIt wrote:\n/);
   assert.match(failing, /the config is missing/);
   assert.doesNotMatch(failing, /does not show it/);
-  assert.match(await trouble('relative'), /relative paths lead nowhere: give server\.mjs as absolute path/);
+  assert.match(await trouble('relative'), /relative paths lead nowhere: give server\.mjs as an absolute path/);
   assert.match(await trouble('absent'), /There is no file \/usr\/bin\/no-such-program-at-all\./);
 });

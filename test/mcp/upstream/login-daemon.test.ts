@@ -42,7 +42,7 @@ test('an operator logs in with a browser; nothing of it is written in the clear,
   const host = new URL(server.issuer).host;
   const added = await run(place, ['add', 'portal', '--url', server.url, '--login-hosts', host, '--yes']);
   assert.equal(added.code, 0, added.said);
-  assert.match((await run(place, ['test', 'portal'])).said, /wants a login.*sallyport upstream login portal/s);
+  assert.match((await run(place, ['test', 'portal'])).said, /needs a login.*sallyport upstream login portal/s);
   assert.match((await run(place, ['list'])).said, /portal +http +needs login/);
   let opened: Promise<Response> | undefined;
   const { code, said } = await run(place, ['login', 'portal'], (heard) => {

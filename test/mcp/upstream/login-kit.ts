@@ -42,7 +42,7 @@ export interface LoginWorld {
   readonly agree: (page: URL) => Promise<Response>;
 }
 
-/** An MCP server that wants a login, and its authorization server, on two ports of this machine. */
+/** An MCP server that needs a login, and its authorization server, on two ports of this machine. */
 export async function openLoginWorld(context: TestContext, behaviour: LoginBehaviour = {}): Promise<LoginWorld> {
   const secrets: string[] = [];
   const requests: string[] = [];

@@ -51,7 +51,7 @@ async function acceptAll({ world }: Pick<Opened, 'world'>): Promise<void> {
 
 const needsLogin = /Log in with `sallyport upstream login web`/;
 
-test('a server that wants a login says so, and works once a person has logged in', async (context) => {
+test('a server that needs a login says so, and works once a person has logged in', async (context) => {
   const { server, world, upstream, logIn } = await open(context);
   await assert.rejects(upstream.connect(), { textForOperators: needsLogin });
   const listed = async () => (await world.call('upstreams.list')) as { readonly upstreams: readonly JsonObject[] };
@@ -196,7 +196,7 @@ const refusals: readonly (readonly [string, LoginBehaviour, RegExp])[] = [
   ['an answer of somebody else', { answer: { code: 'x', iss: 'https://evil.example' } }, /did not come from the auth/],
   ['an answer that does not say whose it is', { answer: { code: 'x' } }, /did not come from the authorization server/],
   ['an authorization server without PKCE', { metadata: { code_challenge_methods_supported: undefined } }, /PKCE/],
-  ['metadata of another name', { metadata: { issuer: 'https://other.example' } }, /gives itself another name/],
+  ['metadata of another name', { metadata: { issuer: 'https://other.example' } }, /uses another name than the upstream/],
   [
     'a page that is not safe to open',
     { metadata: { authorization_endpoint: 'http://evil.example/login' } },
@@ -209,7 +209,7 @@ const refusals: readonly (readonly [string, LoginBehaviour, RegExp])[] = [
     { tokenError: { status: 400, body: { error: 'bad', error_description: 'x\u0007' } } },
     /answered bad/,
   ],
-  ['an answer that is no token', { tokenError: { status: 200, body: '{"access_token": "half' } }, /was no JSON/],
+  ['an answer that is no token', { tokenError: { status: 200, body: '{"access_token": "half' } }, /was not JSON/],
 ];
 
 for (const [what, behaviour, message] of refusals) {
@@ -260,7 +260,7 @@ for (const oauth of [{}, { scopes: ['read'] }]) {
     await logIn();
     await acceptAll({ world });
     await assert.rejects(world.call('web.write'), {
-      textForOperators: /wants a login with the scopes write.*upstream login web/,
+      textForOperators: /needs a login with the scopes write.*upstream login web/,
     });
     assert.equal(upstream.state, 'connected');
     assert.equal(textOf(await world.call('web.echo')), 'done');

@@ -123,7 +123,7 @@ test('no word of a server passes for one of the gate, and none hides', async (co
       { message: 'Which?', requestedSchema: { type: 'object', properties } },
       { asking },
     );
-    assert.match(error?.message ?? '', /cannot be seen as it is/);
+    assert.match(error?.message ?? '', /has hidden characters/);
   }
   assert.equal(questions.length, 1);
   const page = { mode: 'url', message: 'Log in', elicitationId: '1', url: 'https://ex\u00e4mple.com/\u202egnp' };
@@ -154,7 +154,7 @@ test('a client that cannot answer is not asked, and the request is refused', asy
     assert.match(error?.message ?? '', /the client that made the call cannot answer it/);
   }
   const { error } = await request(world, 'elicitation/create', form);
-  assert.match(error?.message ?? '', /cannot be told which call/);
+  assert.match(error?.message ?? '', /cannot tell which call/);
   assert.ok(world.requests.every(({ decision }) => decision === 'refused'));
 });
 
@@ -192,7 +192,7 @@ test('while several calls run nobody is asked: it could be the wrong person', as
   const slow = world.call('asker.slow', {}, { signal: controller.signal, asking });
   slow.catch(() => undefined);
   const { error } = await request(world, 'elicitation/create', form, { asking });
-  assert.match(error?.message ?? '', /cannot be told which call it belongs to/);
+  assert.match(error?.message ?? '', /cannot tell which call it belongs to/);
   controller.abort();
   assert.deepEqual(questions, []);
 });

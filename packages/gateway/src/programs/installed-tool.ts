@@ -98,7 +98,7 @@ function explainUnusable(tool: InstalledTool): Refusal | undefined {
       ...(definition.origin === 'upstream' ? { remedy: 'Try again in a while.' } : {}),
       forOperators:
         definition.origin === 'upstream'
-          ? '`sallyport upstream list` shows how the servers are.'
+          ? '`sallyport upstream list` shows the state of the servers.'
           : offer === undefined
             ? 'Put the file back into the tools folder, or run `sallyport tool remove`.'
             : `See why with \`sallyport tool status ${definition.name}\`, and fix the file.`,

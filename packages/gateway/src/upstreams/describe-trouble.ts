@@ -20,7 +20,7 @@ import { RequestRefused } from './requests/request-kinds.ts';
 
 export interface UpstreamTrouble {
   readonly failure: ToolFailure | ToolRefused;
-  /** Whether the connection is of no use any more. */
+  /** Whether the connection is no longer usable. */
   readonly isLost: boolean;
 }
 
@@ -33,12 +33,14 @@ export interface TroubledUpstream {
 
 const longestText = 2000;
 
-/** What went wrong with a server, in words for the caller. `cause`: why the connection closed, as far as it is known. */
+/**
+ * What went wrong with a server, in words for the caller. `cause`: why the connection closed, as far as it is known.
+ */
 export function describeTrouble(upstream: TroubledUpstream, error: unknown, cause?: Error): UpstreamTrouble {
   return describeLogin(upstream, error) ?? describeOther(upstream, error, cause);
 }
 
-/** What has to do with who the gate is to the server. Undefined: nothing has. */
+/** Trouble with the login or credential of the gate. Undefined: it is something else. */
 function describeLogin({ name, login }: TroubledUpstream, error: unknown): UpstreamTrouble | undefined {
   if (error instanceof LoginNeeded) return { failure: error, isLost: true };
   // The token is good for other calls.
@@ -50,7 +52,7 @@ function describeLogin({ name, login }: TroubledUpstream, error: unknown): Upstr
     error instanceof InsufficientScopeError ||
     (error instanceof SdkError && error.code === SdkErrorCode.ClientHttpAuthentication);
   if (isRefused && login !== undefined) {
-    return { failure: new LoginNeeded(name, 'does not accept its own login'), isLost: true };
+    return { failure: new LoginNeeded(name, 'does not accept the login that it gave'), isLost: true };
   }
   if (isRefused) {
     const text = `The upstream server ${name} does not accept the credential that its file names.`;
@@ -76,14 +78,17 @@ function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause
   if (error instanceof ProtocolError)
     return { failure: fail('EXECUTION_ERROR', `says: ${error.message}`), isLost: false };
   if (error instanceof RequestRefused) {
-    return { failure: fail('EXECUTION_ERROR', `asked back before it would answer. ${error.message}`), isLost: false };
+    return {
+      failure: fail('EXECUTION_ERROR', `asked a question before it would answer. ${error.message}`),
+      isLost: false,
+    };
   }
   if (error instanceof SdkError) {
     switch (error.code) {
       case SdkErrorCode.RequestTimeout:
         return { failure: fail('TIMEOUT', 'did not answer in time.'), isLost: false };
       case SdkErrorCode.InvalidResult:
-        return { failure: fail('INVALID_RESULT', 'sent an answer that the protocol does not know.'), isLost: false };
+        return { failure: fail('INVALID_RESULT', 'sent an answer that is not valid MCP.'), isLost: false };
       case SdkErrorCode.UnsupportedResultType:
         return {
           failure: fail('INVALID_RESULT', 'sent an answer of a kind that the gate does not know.'),

@@ -9,8 +9,8 @@ import type { StdioEndpoint, UpstreamConfig } from './upstream-config.ts';
 const systemFolders = ['/usr', '/bin', '/lib', '/lib64', '/dev', '/proc'];
 
 /**
- * Why a server that was never there did not start. For operators: it quotes the server, and says what to grant. The first
- * line is enough for a list.
+ * Why a server did not start. For operators: it quotes the server, and says what to grant. The first line is enough for
+ * a list.
  */
 export function explainStart({ name, endpoint }: UpstreamConfig, error: ProgramNotStarted, view: ServerView): string {
   const [why, wrote] = error instanceof ServerEnded ? [`${error.ending}.`, error.stderr] : [error.message, ''];
@@ -42,7 +42,8 @@ function hintsFor(endpoint: StdioEndpoint, view: ServerView): string[] {
     ...words
       .filter((word) => relativeFile.test(word))
       .map(
-        (word) => `It runs in a folder of its own, where relative paths lead nowhere: give ${word} as absolute path.`,
+        (word) =>
+          `It runs in a folder of its own, where relative paths lead nowhere: give ${word} as an absolute path.`,
       ),
   ];
 }

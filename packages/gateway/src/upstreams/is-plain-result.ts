@@ -3,8 +3,8 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 const fields: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isError', '_meta', 'resultType']);
 
 /**
- * Whether what a server answered is a result of texts and nothing else, which needs no schema to be told. A server of the
- * newer protocol says that the result is complete.
+ * Whether a server answered with texts and nothing else, which can be seen without a schema. A server of the newer
+ * protocol says that the result is complete.
  */
 export function isPlainResult(result: unknown, { isModern }: { readonly isModern: boolean }): result is CallToolResult {
   if (!isRecord(result)) return false;

@@ -22,17 +22,17 @@ import type { Upstream } from './upstream.ts';
 
 export interface UpstreamOffers {
   readonly offers: readonly ToolOffer[];
-  /** What the server calls a tool and the gate does not. */
+  /** Tools of the server that the gate leaves out. */
   readonly skipped: readonly SkippedFile[];
 }
 
 const mostTools = 500;
 
 const none: UpstreamOffers = { offers: [], skipped: [] };
-/** By the list they were made of: reading schemas is work, and a list is asked for again and again. */
+/** By the list they were made from: reading schemas takes time, and a list is needed again and again. */
 const made = new WeakMap<ServerOffers, UpstreamOffers>();
 
-/** The tools of a server as it listed them last. What is wrong with one of them leaves it out, and no other. */
+/** The tools of a server as it last listed them. A tool with a mistake is left out; the others stay. */
 export function offerTools(upstream: Upstream): UpstreamOffers {
   const { offers: listed } = upstream;
   if (listed === undefined) return none;
@@ -50,7 +50,7 @@ function readOffers(upstream: Upstream, { tools, prompts, hasResources }: Server
   };
   const take = (theirName: string, name: string | undefined, describe: () => OfferedThing): void => {
     if (name === undefined) skip(theirName, 'its name is too long, or has characters that no name may have');
-    else if (offers.has(name)) skip(theirName, `another tool of the server is ${name} already`);
+    else if (offers.has(name)) skip(theirName, `another tool of the server already has the name ${name}`);
     else {
       try {
         offers.set(name, makeOffer(upstream, name, describe()));
@@ -69,7 +69,7 @@ function readOffers(upstream: Upstream, { tools, prompts, hasResources }: Server
   for (const tool of tools.slice(0, mostTools))
     take(tool.name, nameTool(config.name, tool.name), () => describeTool(tool));
   for (const { length } of [tools, prompts]) {
-    if (length > mostTools) skip('', `it lists ${length} of a kind, and the first ${mostTools} are taken`);
+    if (length > mostTools) skip('', `it lists ${length} of a kind, and only the first ${mostTools} are used`);
   }
   return { offers: [...offers.values()], skipped };
 }
@@ -116,7 +116,7 @@ function makeOffer(upstream: Upstream, name: string, thing: OfferedThing): ToolO
   const definition = defineTool(upstream, described, thing);
   const { asks_for: _, ...shown } = detailOf(described);
   const detail: JsonObject = { ...shown, server: describeEndpoint(upstream), says: thing.says };
-  // It has no bytes of its own; all that it says and where it runs take their place.
+  // The gate does not have its bytes; its description and where it runs take their place.
   const fileSha256 = hash('sha256', canonicalJson(detail));
   return {
     origin: 'upstream',

@@ -13,7 +13,7 @@ import { placeProgram } from '../programs/place-program.ts';
 import { ToolStore } from '../programs/tool-store.ts';
 import type { PinnedPackage } from './upstream-config.ts';
 
-/** Every package has the same name in the store: those of packages are chosen by strangers. */
+/** Every package has the same name in the store, because strangers choose the names of packages. */
 const treeName = 'server';
 const insideFolder = `/tool/bin/${treeName}`;
 
@@ -23,9 +23,9 @@ export function entryInside({ entry }: Pick<PinnedPackage, 'entry'>): string {
 }
 
 /**
- * The packages of upstream servers, each with everything it depends on, under the hash of all its files. They lie in
- * a folder of the gate, where no program reaches, and are read again before a server starts if anything about them looks
- * different.
+ * The packages of upstream servers, each with everything it depends on, under the hash of all its files. They are in
+ * a folder of the gate that no program can reach, and are read again before a server starts if anything about them
+ * looks different.
  */
 export class PackageStore {
   readonly #folder: string;
@@ -34,13 +34,13 @@ export class PackageStore {
   constructor(folder: string) {
     this.#folder = folder;
     this.#store = ToolStore.open(folder);
-    // Told to the one who asks for a package.
+    // The next caller that needs a package gets the error.
     this.#store.catch(() => undefined);
   }
 
   /** Keeps a package that arrives as the bundle of its tree. Durability: as ToolStore. Throws ToolFailure. */
   async keep(bytes: AsyncIterable<Uint8Array>): Promise<PinnedPackage> {
-    // The store takes no notice of names with a dot in front, and removes them when it is opened.
+    // The store ignores names that begin with a dot, and removes them when it is opened.
     const draft = join(this.#folder, `.${randomUUID()}`);
     try {
       await installToolFile(draft, { file: treeName, kind: 'folder', bytes });
@@ -64,7 +64,7 @@ export class PackageStore {
     const why = typeof found === 'string' ? `cannot be used: ${found}` : 'have changed since it was added';
     throw new ProgramNotStarted(
       'EXECUTION_ERROR',
-      `The files of its package ${name}@${version} ${why}. Remove the upstream and add it again to fetch them anew.`,
+      `The files of its package ${name}@${version} ${why}. Remove the upstream and add it again to fetch them again.`,
     );
   }
 
@@ -88,7 +88,7 @@ async function readLock(tree: string): Promise<Pick<PinnedPackage, 'name' | 'ver
   const wanted = memberOf(memberOf(packages, ''), 'dependencies');
   const [name] = isJsonObject(wanted) ? Object.keys(wanted) : [];
   const version = name === undefined ? undefined : memberOf(memberOf(packages, `node_modules/${name}`), 'version');
-  if (name === undefined || typeof version !== 'string') throw unfit('it has no lock of npm');
+  if (name === undefined || typeof version !== 'string') throw unfit('it has no lock file of npm');
   return { name, version };
 }
 

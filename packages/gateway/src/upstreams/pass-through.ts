@@ -3,12 +3,16 @@ import type { JsonObject } from '@sallyport/contract';
 import type { OfferedThing } from './offer-tools.ts';
 import { checkDepth } from './read-result.ts';
 
-/** Marks what a client of MCP finds under resources and prompts rather than among the tools. No server can set these. */
+/**
+ * Marks what a client of MCP finds under resources and prompts rather than among the tools. No server can set these.
+ */
 export const passedTags = { resources: 'mcp-resources', prompt: 'mcp-prompt' } as const;
 
 const noArguments: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
-/** The protocol says that these change nothing. The server may know what is asked for, and could be lying. */
+/**
+ * The protocol says that these change nothing. The server learns what was requested, and may not keep to the protocol.
+ */
 const lists = { risk: 'low', mutates: false, idempotent: true } as const;
 const reads = { risk: 'medium', mutates: false, idempotent: true } as const;
 
@@ -62,7 +66,9 @@ export const resourceRequests: readonly NamedThing[] = [
   },
 ];
 
-/** A prompt, as a tool that takes its arguments and returns its messages. Its description is pinned as that of a tool. */
+/**
+ * A prompt, as a tool that takes its arguments and returns its messages. Its description is pinned as that of a tool.
+ */
 export function describePrompt({
   name: theirName,
   title,

@@ -13,7 +13,7 @@ export interface PlainCallOptions {
   readonly isModern: boolean;
 }
 
-/** An answer that has not the usual shape. The SDK says what it is, when it sends a request with this `_meta`. */
+/** An answer without the usual shape. The SDK reads it, when it sends a request with this `_meta`. */
 export class OddAnswer {
   readonly meta: JsonObject;
 
@@ -29,21 +29,21 @@ interface OpenCall extends Pick<PlainCallOptions, 'onProgress'> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The SDK counts its own requests from zero, and will not come so far. */
+/** The SDK counts its own requests from zero, and will not reach this number. */
 const firstId = 1_000_000_000;
 const markKey = 'sallyport/odd-answer';
 const envelopePrefix = 'io.modelcontextprotocol/';
 
 /**
- * The calls of tools on one connection, beside what the SDK does there. Whatever has not the usual shape is left to the
- * SDK: messages that belong to no call of these, and answers to calls that are not plain results.
+ * The calls of tools on one connection, beside the SDK. Everything without the usual shape is left to the SDK: messages
+ * that belong to none of these calls, and answers that are not plain results.
  */
 export class PlainCalls {
   readonly #write: (line: string) => void;
   readonly #open = new Map<number, OpenCall>();
   readonly #odd = new Map<number, Fields>();
   #lastId = firstId;
-  /** What the SDK says with every request to a server of the newer protocol. */
+  /** What the SDK sends with every request to a server of the newer protocol. */
   #envelope: Fields = {};
 
   constructor(write: (line: string) => void) {
@@ -128,7 +128,7 @@ export class PlainCalls {
     return { ...odd, jsonrpc: '2.0', id: message.id } as JSONRPCMessage;
   }
 
-  /** Nobody will answer any more. */
+  /** The connection is gone, so no answer will come. */
   close(error: Error): void {
     for (const { fail } of this.#open.values()) fail(error);
   }

@@ -22,7 +22,7 @@ export function readResult(
     throw new ToolFailure('EXECUTION_ERROR', `${name} failed: ${makeVisible(cutText(redact(text), longestFailure))}`);
   }
   if (isStructured && structuredContent === undefined) {
-    throw new ToolFailure('INVALID_RESULT', `${name} promises structured content and sent none.`);
+    throw new ToolFailure('INVALID_RESULT', `${name} declares structured content and sent none.`);
   }
   const output = isStructured
     ? structuredContent
@@ -30,7 +30,7 @@ export function readResult(
   return checkDepth(name, output);
 }
 
-/** Throws ToolFailure for what nobody should walk through. */
+/** Throws ToolFailure if the output is nested too deeply to process. */
 export function checkDepth(name: string, output: unknown): Json {
   if (isTooDeep(output, deepest)) throw new ToolFailure('INVALID_RESULT', `What ${name} sent is nested too deeply.`);
   return output as Json;

@@ -3,13 +3,13 @@ import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
 import type { ToolUsage } from '../call/tool.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 
-/** Hears what the server does while the call runs, also for other calls that run there then. */
+/** Is told what the server does while the call runs, also for other calls that run there at that time. */
 export interface Onlooker {
   readonly onNetwork: (events: readonly NetworkEvent[]) => void;
   readonly onWithheld: (withheld: Withheld) => void;
 }
 
-/** Hears what CPU time the server used for the call, where that can be told: no other call ran there meanwhile. */
+/** Gets the CPU time that the server used for the call, if no other call ran there meanwhile. */
 export type OnUsage = (usage: Pick<ToolUsage, 'measuredBy' | 'cpuMs'>) => void;
 
 /** The calls that run at one server. */
@@ -19,7 +19,7 @@ export class RunningCalls {
   #begun = 0;
   #open = 0;
 
-  /** Nobody can tell for which of several calls the server works. */
+  /** With several calls, the gate cannot tell which one the server works for. */
   get areSeveral(): boolean {
     return this.#open > 1;
   }
@@ -30,7 +30,7 @@ export class RunningCalls {
     this.#begun += 1;
   }
 
-  /** The server has answered. The call still hears what it did until `leave`. */
+  /** The server has answered. The call is still told what the server did until `leave`. */
   end(): void {
     this.#open -= 1;
   }
@@ -39,13 +39,13 @@ export class RunningCalls {
     this.#onlookers.delete(onlooker);
   }
 
-  /** A server does not say for which call it connects, so each that runs has it on record. False: none runs. */
+  /** A server does not say for which call it connects, so the record of each running call has it. False: none runs. */
   noteNetwork(events: readonly NetworkEvent[]): boolean {
     for (const { onNetwork } of this.#onlookers) onNetwork(events);
     return this.#onlookers.size > 0;
   }
 
-  /** A server does not say for which call it wrote a file, so each that runs is warned. */
+  /** A server does not say for which call it wrote a file, so each running call gets a warning. */
   noteWithheld(withheld: Withheld): void {
     for (const { onWithheld } of this.#onlookers) onWithheld(withheld);
   }

@@ -24,7 +24,7 @@ export interface ServerLog {
   readonly end: (why: Redacted | undefined) => void;
 }
 
-/** Of one file. There are two: that which is written, and the one before it. */
+/** The size of one file. There are two: the current one, and the one before it. */
 const mostBytes = 256 * 1024;
 const longestLine = 2000;
 /** What is not written yet; a server that writes faster than the disk loses lines, and the log says how many. */
@@ -89,7 +89,7 @@ function namesOf(upstream: string): readonly [now: string, before: string] {
   return [`${upstream}.log`, `${upstream}.log.1`];
 }
 
-/** Writes happen one after the other; what fails is lost, for a log must not hold up what it is about. */
+/** Writes happen one after the other. A failed write is lost, because a log must not delay the server. */
 class LogFile {
   readonly #folder: string;
   readonly #now: string;
@@ -140,7 +140,7 @@ class LogFile {
     return this.#writing;
   }
 
-  /** Numbers go on where a daemon before this one ended. */
+  /** Numbers continue where an earlier daemon ended. */
   async #begin(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const text = await readFile(this.#now, 'utf8').catch(() => '');

@@ -1,11 +1,11 @@
 import type { AssignedProperties } from '../registry/define-foreign-tool.ts';
 import type { RequestKind } from './requests/request-kinds.ts';
 
-/** A package of npm with all that it depends on, as it was when an operator let it in. */
+/** An npm package with all its dependencies, as it was when an operator added it. */
 export interface PinnedPackage {
   readonly name: string;
   readonly version: string;
-  /** Of the whole tree, as in StoredProgram. What has another hash does not start. */
+  /** Of the whole tree, as in StoredProgram. A package with another hash does not start. */
   readonly sha256: string;
   /** The file to start, in the tree. */
   readonly entry: string;
@@ -48,34 +48,34 @@ export const jwtAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS51
 export interface OAuthSettings {
   /** `client_credentials`: the gate logs in as itself, and no person is asked. */
   readonly grant: 'authorization_code' | 'client_credentials';
-  /** The one authorization server that may have what is named below. Absent: nothing of it is secret. */
+  /** The only authorization server that gets the secrets named below. Absent: none is secret. */
   readonly issuer?: string;
   /** Of a client that was registered by hand. Absent: the gate registers itself. */
   readonly clientId?: string;
   /** Name of a stored secret. */
   readonly clientSecret?: string;
-  /** A key in PEM that signs who the client is. `secret` is the name of a stored secret. */
+  /** A key in PEM with which the client signs. `secret` is the name of a stored secret. */
   readonly privateKey?: { readonly secret: string; readonly algorithm: (typeof jwtAlgorithms)[number] };
-  /** Where a document describes the client, for authorization servers that read such. */
+  /** The address of a document that describes the client, for authorization servers that support it. */
   readonly clientMetadataUrl?: string;
   /** Empty: what the server asks for. */
   readonly scopes: readonly string[];
   /** `127.0.0.1:9000`: hosts of the authorization server that are not public. */
   readonly hosts: readonly string[];
-  /** Where the browser comes back to, on this machine. Absent: any port that is free. */
+  /** The port of this machine that the browser returns to. Absent: any free port. */
   readonly redirectPort?: number;
 }
 
-/** One upstream server, as an operator wrote it down. */
+/** One upstream server, as its file describes it. */
 export interface UpstreamConfig {
   /** First part of the names of its tools. */
   readonly name: string;
-  /** Where it stands, for people. */
+  /** Its file, for people. */
   readonly file: string;
   readonly endpoint: StdioEndpoint | HttpEndpoint;
-  /** What the server is told that it may ask for. Whether it gets it, a rule says each time. */
+  /** What the gate tells the server that it may ask for. A rule decides about each request. */
   readonly mayAsk: readonly RequestKind[];
-  /** Without a call for so long, the connection is closed; the next call opens another. */
+  /** After this time without a call, the connection is closed; the next call opens another. */
   readonly idleMs: number;
   /** What the operator says about tools, by their names without that of the upstream. */
   readonly assigned: ReadonlyMap<string, AssignedProperties>;

@@ -25,12 +25,12 @@ export interface ConnectionEvents {
   readonly onToolsChanged: () => void;
   /** The server asked for something while it worked. */
   readonly answer: AnswerRequest;
-  /** The server asked for something that the gate does not know, or that it was not told it may ask for. It was refused. */
+  /** The server asked for something that the gate does not know or did not offer. It was refused. */
   readonly onUnknownRequest: (method: string) => void;
   readonly onClose: () => void;
 }
 
-/** `auto`: the newest protocol both know. `legacy`: without asking first, which some servers do not survive. */
+/** `auto`: the newest protocol that both know. `legacy`: without asking first, because that ends some servers. */
 export type ProtocolEra = 'auto' | 'legacy';
 
 export interface ServerFacts {
@@ -55,7 +55,7 @@ const capabilities: Readonly<Record<RequestKind, ClientCapabilities>> = {
   roots: { roots: {} },
 };
 
-/** What tools return is checked by the gate, against the schema that was accepted and with bounded work. */
+/** The gate checks what tools return, against the accepted schema and with bounded work. */
 const checkedElsewhere = {
   getValidator:
     <T>(): JsonSchemaValidator<T> =>
@@ -92,7 +92,7 @@ export class UpstreamConnection {
     this.#transport = transport;
   }
 
-  /** Rejects when the server does not take part; then nothing of it is left. */
+  /** Rejects when the server does not connect; then nothing of it is left. */
   static async open(
     transport: UpstreamTransport,
     options: ConnectionEvents & {
@@ -105,7 +105,7 @@ export class UpstreamConnection {
     const client = new Client(
       { name: 'sallyport', version: options.version },
       {
-        // What is not named here is refused without asking anybody.
+        // Requests that are not named here are refused without asking anybody.
         capabilities: Object.assign({}, ...options.mayAsk.map((kind) => capabilities[kind])) as ClientCapabilities,
         jsonSchemaValidator: checkedElsewhere,
         versionNegotiation: options.era === 'auto' ? { mode: 'auto', probe: { timeoutMs: probeTimeoutMs } } : {},
@@ -142,7 +142,7 @@ export class UpstreamConnection {
     return { name, version, protocolVersion: this.#client.getNegotiatedProtocolVersion() ?? '' };
   }
 
-  /** Why it closed. Undefined: it did not, or was wanted. */
+  /** Why it closed. Undefined: it is open, or was closed on purpose. */
   get failure(): Error | undefined {
     return this.#transport.failure();
   }
@@ -151,7 +151,7 @@ export class UpstreamConnection {
     const { tools, prompts, resources } = this.#client.getServerCapabilities() ?? {};
     const how = { signal, timeout: requestTimeoutMs, cacheMode: 'refresh' } as const;
     const listed = tools === undefined ? { tools: [] } : await this.#client.listTools(undefined, how);
-    // A server that fails at its prompts still has its tools.
+    // A server whose prompts fail still has its tools.
     const prompted = prompts && (await this.#client.listPrompts(undefined, how).catch(() => undefined));
     signal.throwIfAborted();
     return { tools: listed.tools, prompts: prompted?.prompts ?? [], hasResources: resources !== undefined };
@@ -178,8 +178,8 @@ export class UpstreamConnection {
   }
 
   /**
-   * An abort tells the server, and does not wait for what it says to that. A server of the newer protocol asks in its
-   * answer, and is called again with what `answer` says.
+   * An abort is sent to the server, without waiting for a reply. A server of the newer protocol asks its questions in
+   * its answer, and is called again with the result of `answer`.
    */
   async callTool(name: string, args: JsonObject, options: ConnectionCall): Promise<CallToolResult> {
     const { signal, timeoutMs, onProgress, traceparent } = options;
@@ -201,7 +201,7 @@ export class UpstreamConnection {
     return this.#ask(name, options, send, odd);
   }
 
-  /** Sends a request, again with every answer that the server asks for, until it is one. */
+  /** Sends a request, and repeats it with each answer that the server asks for, until it returns a result. */
   async #ask<Result extends object>(
     what: string,
     { signal, timeoutMs, onProgress, answer, traceparent }: ConnectionCall,
@@ -244,7 +244,7 @@ function answerRequests(client: Client, kind: RequestKind, answer: AnswerRequest
     try {
       return (await answer({ kind, params: params as unknown as JsonObject })) as never;
     } catch (error) {
-      // Whatever else went wrong is not for the server to know.
+      // The server must not learn about other errors.
       const message = error instanceof RequestRefused ? error.message : refusal;
       throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
     }

@@ -11,11 +11,11 @@ export class UpstreamHealth {
   #failures = 0;
   #retryAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** In the words for operators. */
+  /** In words for operators. */
   #trouble = '';
   /** The same for everyone. */
   #reason = '';
-  /** Why trying again will not help before somebody has changed something. */
+  /** Why a retry will not help until somebody has changed something. */
   #failed: ToolFailure | undefined;
   #startTrouble = '';
   #loginNeeded: LoginNeeded | undefined;
@@ -26,7 +26,7 @@ export class UpstreamHealth {
     this.#retry = retry;
   }
 
-  /** Why it could not be reached the last time. Empty: it could. */
+  /** Why it was not reached the last time. Empty: it was. */
   get trouble(): string {
     return this.#trouble;
   }
@@ -49,11 +49,11 @@ export class UpstreamHealth {
         ? (['UPSTREAM_UNAVAILABLE', `The upstream server ${this.#name} cannot be reached: ${this.#reason}.`] as const)
         : (['UPSTREAM_FAILED', this.#failed.message] as const);
     throw new ToolFailure(code, `${why} It is tried again in ${Math.ceil(pauseMs / 1000)} s.`, {
-      forOperators: '`sallyport upstream list` shows how the servers are.',
+      forOperators: '`sallyport upstream list` shows the state of the servers.',
     });
   }
 
-  /** It is tried at once, whatever happened before. */
+  /** The next attempt is made at once, whatever happened before. */
   endPause(): void {
     this.#retryAtMs = 0;
     this.#loginNeeded = undefined;
@@ -74,12 +74,12 @@ export class UpstreamHealth {
     this.#startTrouble = trouble;
   }
 
-  /** It could not be connected to, and the next attempt waits. */
+  /** The connection failed, and the next attempt waits. */
   noteUnconnected(failure: Error): void {
     this.#failed = failure instanceof ToolFailure && failure.code === 'UPSTREAM_FAILED' ? failure : undefined;
   }
 
-  /** It is tried again after a pause, or when a person has logged in. */
+  /** The next attempt comes after a pause, or when a person has logged in. */
   pause(why: Error): void {
     this.stopRetry();
     if (why instanceof LoginNeeded) {

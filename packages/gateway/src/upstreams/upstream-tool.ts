@@ -26,9 +26,9 @@ export interface UpstreamToolParts {
   readonly isCurrent: () => boolean;
 }
 
-/** Where the answers of the protocol have their parts. */
+/** The fields of MCP results that are lists of parts. */
 const lists = ['content', 'contents', 'messages', 'resources', 'resourceTemplates'];
-/** The gate keeps the time itself; the server is given up a little later. */
+/** The gate enforces the time limit itself; the request to the server ends a little later. */
 const graceMs = 2000;
 
 /** A tool of an upstream server. Every call is one request over the connection of the server. */

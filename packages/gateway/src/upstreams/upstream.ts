@@ -25,8 +25,8 @@ import { UpstreamHealth } from './upstream-health.ts';
 
 export const upstreamStates = ['idle', 'connecting', 'connected', 'waiting', 'needs login'] as const;
 /**
- * `waiting`: it could not be reached, and is not tried again before a pause is over. `needs login`: it is not tried again
- * before a person has logged in.
+ * `waiting`: it could not be reached, and is not tried again before a pause is over. `needs login`: it is not tried
+ * again before a person has logged in.
  */
 export type UpstreamState = (typeof upstreamStates)[number];
 
@@ -38,7 +38,7 @@ export interface UpstreamParts extends TransportParts, LoginParts, DeskParts {
   readonly onNetwork: (upstream: string, events: readonly NetworkEvent[]) => void;
   /** What a server left under names that the rules forbid was renamed, or could not be. */
   readonly onWithheld: (upstream: string, withheld: Withheld) => void;
-  /** A server that a person was logged in at takes the login no longer. */
+  /** A server no longer accepts the login of a person. */
   readonly onLoginLost: (upstream: string, reason: string) => void;
 }
 
@@ -53,7 +53,7 @@ export interface CallOptions extends AskableCall, Onlooker {
 }
 
 const connectWithinMs = 30_000;
-/** A connection that lasted so long was a success. */
+/** A connection that lasted this long was a success. */
 const steadyMs = 10_000;
 
 /** Not loaded by a daemon that has no upstream server. */
@@ -73,7 +73,7 @@ export class Upstream {
   /** The end of the one before: two processes of one server never run at once. */
   #ending: Promise<void> = Promise.resolve();
   #era: ProtocolEra = 'auto';
-  /** It sees its folders as they were, and others may wait for it to leave them. */
+  /** It sees an earlier state of its folders, and other programs may wait for it to leave them. */
   #isOutdated = false;
   readonly #health: UpstreamHealth;
   #idle: NodeJS.Timeout | undefined;
@@ -98,7 +98,7 @@ export class Upstream {
     return this.#health.isPaused ? 'waiting' : 'idle';
   }
 
-  /** Why it could not be reached the last time. Empty: it could. */
+  /** Why it was not reached the last time. Empty: it was. */
   get trouble(): string {
     return this.#health.trouble;
   }
@@ -108,7 +108,7 @@ export class Upstream {
     return this.#login?.current;
   }
 
-  /** Where a person has to go for the login that is under way. Undefined: none is. */
+  /** The page that a person must open for the current login. Undefined: there is none. */
   get loginUrl(): URL | undefined {
     return this.#loginUrl;
   }
@@ -168,7 +168,7 @@ export class Upstream {
       options.signal.throwIfAborted();
       const { describeTrouble } = await loadProtocol();
       const trouble = describeTrouble(this.#troubled, error, connection?.failure);
-      // The next call should not ask where nobody answers; the others that wait there are told.
+      // The next call must not use a dead connection, and other callers that wait there get the error.
       if (trouble.isLost && connection !== undefined) this.#drop(connection, trouble.failure);
       throw trouble.failure;
     } finally {
@@ -181,8 +181,8 @@ export class Upstream {
   }
 
   /**
-   * Has a person log in, then connects anew. `onUrl` hears where the person has to go. Throws ToolFailure, or the reason
-   * of the signal.
+   * Lets a person log in, then connects again. `onUrl` gets the page that the person must open. Throws ToolFailure, or
+   * the reason of the signal.
    */
   async logIn(options: Parameters<PersonLogin['begin']>[0]): Promise<void> {
     const { name } = this.config;
@@ -190,7 +190,7 @@ export class Upstream {
     if (login === undefined) {
       throw new ToolFailure('EXECUTION_ERROR', `No person logs in at the upstream server ${name}: its file says how.`);
     }
-    // What it asks for is said when it refuses a request.
+    // The server says what it needs when it refuses a request.
     if (this.#health.loginNeeded === undefined && login.current === undefined) {
       await orAborted(this.connect(), options.signal).catch(() => options.signal.throwIfAborted());
       if (this.#health.loginNeeded === undefined) {
@@ -285,7 +285,7 @@ export class Upstream {
       const { failure: described } = protocol.describeTrouble(this.#troubled, reason, connection?.failure);
       const hasStarted = connection !== undefined;
       const failure = hasStarted ? described : this.#explainStart(protocol, reason, described);
-      // Some servers do not survive being asked for the newer protocol.
+      // Some servers end when they are asked for the newer protocol.
       const isUnderstood = hasStarted || failure instanceof LoginNeeded;
       if (!isUnderstood) this.#era = this.#era === 'auto' ? 'legacy' : 'auto';
       this.#health.noteUnconnected(failure);
@@ -300,7 +300,7 @@ export class Upstream {
     return connection;
   }
 
-  /** What stands in its way is for operators to know; callers learn that there is something. */
+  /** Only operators learn what prevents the start; callers learn that something does. */
   #explainStart(protocol: Protocol, error: unknown, otherwise: Error): Error {
     if (!(error instanceof ProgramNotStarted) || error.isTransient) return otherwise;
     const { name } = this.config;
@@ -308,7 +308,7 @@ export class Upstream {
     const text = `The upstream server ${name} does not start. An operator can see why.`;
     return new ToolFailure('UPSTREAM_FAILED', text, {
       cause: error,
-      forOperators: '`sallyport upstream list` shows how the servers are.',
+      forOperators: '`sallyport upstream list` shows the state of the servers.',
     });
   }
 
@@ -317,7 +317,7 @@ export class Upstream {
     return { name: this.config.name, redact, ...(this.#login === undefined ? {} : { login: this.#login }) };
   }
 
-  /** Undefined: this server takes no login of a person. */
+  /** Undefined: no person logs in at this server. */
   async #openLogin(): Promise<PersonLogin | undefined> {
     const { name, endpoint } = this.config;
     if (endpoint.kind !== 'http' || endpoint.bearerSecret !== undefined) return undefined;
@@ -360,7 +360,7 @@ export class Upstream {
   #watchIdleness(): void {
     clearTimeout(this.#idle);
     if (!this.#desk.isIdle || this.#connection === undefined) return;
-    // The next call finds one that sees its folders as they are.
+    // The next call gets a server that sees its folders as they are.
     if (this.#isOutdated) this.#rest();
     else this.#idle = setTimeout(() => this.#rest(), this.config.idleMs).unref();
   }
@@ -373,7 +373,7 @@ export class Upstream {
   }
 }
 
-/** As the promise settles, but after what follows it. */
+/** Settles like the promise, but only after `follow`. */
 async function thenAlways<Value>(promise: Promise<Value>, follow: () => Promise<void>): Promise<Value> {
   try {
     return await promise;

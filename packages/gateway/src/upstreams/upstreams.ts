@@ -14,8 +14,8 @@ export interface ReadUpstreams {
 }
 
 /**
- * All upstream servers. They connect side by side, and nobody waits for any of them; a server whose file changed is
- * closed and another takes its place.
+ * All upstream servers. They connect in parallel, and nothing waits for any of them; a server whose file changed is
+ * closed and replaced.
  */
 export class Upstreams implements ToolSource {
   readonly #read: () => ReadUpstreams;
@@ -45,7 +45,7 @@ export class Upstreams implements ToolSource {
     return this.#skipped;
   }
 
-  /** Brings the servers in line with the files. New ones begin to connect. */
+  /** Updates the servers from the files. New ones begin to connect. */
   reload(): void {
     const { configs, skipped } = this.#read();
     this.#skipped = skipped;
@@ -59,7 +59,7 @@ export class Upstreams implements ToolSource {
       if (this.#upstreams.has(name)) continue;
       const upstream = new Upstream(config, this.#parts);
       this.#upstreams.set(name, { upstream, print });
-      // What goes wrong is kept with the upstream, which tries again.
+      // The upstream keeps the error, and tries again.
       upstream.connect().catch(() => undefined);
     }
   }

@@ -15,8 +15,8 @@ const headers = {
 
 /**
  * Where the browser of a person comes back to after a login: an address on this machine that exists for one login. Only
- * an answer with the right state counts; any page of the web can send a browser here, so others neither end the wait nor
- * learn anything.
+ * an answer with the right state counts; any page of the web can send a browser here, so others neither end the wait
+ * nor learn anything.
  */
 export class CallbackListener {
   readonly #server: Server;
@@ -30,7 +30,7 @@ export class CallbackListener {
     this.#answer.promise.catch(() => undefined);
   }
 
-  /** Takes any free port when the wanted one is not to be had, unless it is the only one that will do. */
+  /** Uses any free port when the wanted one is taken, unless only that one is allowed. */
   static async open(options: {
     readonly state: string;
     readonly port: number | undefined;
@@ -63,12 +63,12 @@ export class CallbackListener {
     return this.#answer.promise.finally(() => signal.removeEventListener('abort', give));
   }
 
-  /** Tells the person in the browser, and is gone. */
+  /** Tells the person in the browser how it ended, and stops listening. */
   close(outcome: 'done' | 'failed'): void {
     const text =
       outcome === 'done'
         ? 'The login is complete. You can close this page.'
-        : 'The login did not succeed. Where you began it, you are told why.';
+        : 'The login did not succeed. The place where you started it says why.';
     this.#waiting?.writeHead(outcome === 'done' ? 200 : 400, headers).end(page(text));
     this.#server.close();
     this.#server.closeIdleConnections();
@@ -77,10 +77,10 @@ export class CallbackListener {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const url = URL.parse(request.url ?? '', this.url);
-    // Another name for this machine would be another site, to which pages of the web may speak.
+    // Another name for this machine would be another site, which web pages can reach.
     const isHere = request.headers.host === new URL(this.url).host && url?.pathname === path;
     if (request.method !== 'GET' || !isHere || !this.#isExpected(url.searchParams) || this.#waiting !== undefined) {
-      response.writeHead(isHere ? 400 : 404, headers).end(page('Nobody waits for this.'));
+      response.writeHead(isHere ? 400 : 404, headers).end(page('No login waits for this page.'));
       return;
     }
     this.#waiting = response;

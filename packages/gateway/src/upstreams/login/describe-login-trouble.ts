@@ -12,8 +12,8 @@ import { LoginHostRefused } from './login-fetch.ts';
 const longestText = 300;
 
 /**
- * Why a login did not succeed, for the person who tried. What authorization servers write into errors is left out except
- * for the code: they know tokens and codes, and might repeat them.
+ * Why a login did not succeed, for the person who tried. What authorization servers write into errors is left out
+ * except for the code: they know tokens and codes, and might repeat them.
  */
 export function describeLoginTrouble(upstream: string, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
@@ -38,25 +38,25 @@ function explain(error: unknown): readonly [text: string, remedy?: string] {
   if (error instanceof OAuthError) return [`the authorization server answered ${codeOf(error)}`];
   if (error instanceof RegistrationRejectedError) {
     return [
-      `the authorization server did not take the gate as a client (${error.status})`,
+      `the authorization server did not accept the gate as a client (${error.status})`,
       'Register one there by hand, and name its client_id under oauth in the file of the upstream.',
     ];
   }
   if (error instanceof IssuerMismatchError) {
     return error.kind === 'metadata'
-      ? ['the authorization server gives itself another name than the upstream server does']
+      ? ['the authorization server uses another name than the upstream server says']
       : ['the answer did not come from the authorization server that was asked'];
   }
   if (error instanceof AuthorizationServerMismatchError) {
     return ['the authorization server is not the one that the credentials of the gate belong to'];
   }
-  if (error instanceof InsecureTokenEndpointError) return ['tokens would travel without https'];
+  if (error instanceof InsecureTokenEndpointError) return ['tokens would be sent without https'];
   // It would quote what was sent.
-  if (error instanceof SyntaxError) return ['an answer was no JSON'];
-  if (error instanceof Error && error.name === 'ZodError') return ['an answer was not what the protocol says'];
+  if (error instanceof SyntaxError) return ['an answer was not JSON'];
+  if (error instanceof Error && error.name === 'ZodError') return ['an answer does not follow the protocol'];
   if (error instanceof Error && /dynamic client registration/.test(error.message)) {
     return [
-      'the authorization server lets no client register itself',
+      'the authorization server does not let clients register themselves',
       'Register one there by hand, and name its client_id under oauth in the file of the upstream.',
     ];
   }

@@ -10,7 +10,7 @@ import type {
 import { randomBytes } from 'node:crypto';
 import type { OAuthSettings } from '../upstream-config.ts';
 
-/** A client that stands in the file of the upstream, and how it proves who it is. */
+/** A client that the file of the upstream names, and how it authenticates. */
 export interface KnownClient {
   readonly client: StoredOAuthClientInformation;
   readonly addClientAuthentication?: AddClientAuthentication;
@@ -81,12 +81,12 @@ export class LoginAttempt implements OAuthClientProvider {
     if (known === undefined) this.saveClientInformation = (client) => void (this.#client = client);
   }
 
-  /** Where the person is to go. Undefined: the attempt has not come so far. */
+  /** The page that the person must open. Undefined: not known yet. */
   get authorizationUrl(): URL | undefined {
     return this.#authorizationUrl;
   }
 
-  /** What came out of it. Undefined: not yet. */
+  /** The result. Undefined: not yet. */
   get result(): { readonly tokens: StoredOAuthTokens; readonly client?: StoredOAuthClientInformation } | undefined {
     if (this.#tokens === undefined) return undefined;
     const isOwn = this.saveClientInformation !== undefined && this.#client !== undefined;
@@ -95,7 +95,7 @@ export class LoginAttempt implements OAuthClientProvider {
 
   readonly state = (): string => this.#state;
   readonly clientInformation = (): StoredOAuthClientInformation | undefined => this.#client;
-  /** None: what an earlier login left is not used in this one. */
+  /** None: this login does not use the tokens of an earlier one. */
   readonly tokens = (): undefined => undefined;
   readonly saveTokens = (tokens: StoredOAuthTokens): void => void (this.#tokens = tokens);
   readonly redirectToAuthorization = (url: URL): void => void (this.#authorizationUrl = url);

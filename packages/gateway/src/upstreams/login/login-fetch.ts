@@ -5,7 +5,7 @@ import { guardFetch } from '../transport/guarded-fetch.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 
 export interface LoginFetchOptions {
-  /** Of the server that asks for the login. */
+  /** The server that requires the login. */
   readonly url: URL;
   /** Hosts that an operator named although they are not public. */
   readonly hosts: readonly string[];
@@ -17,12 +17,12 @@ export interface LoginFetchOptions {
 
 const withinMs = 15_000;
 const maxBytes = 256 * 1024;
-/** A server, its authorization server, and what these keep elsewhere. */
+/** The server, its authorization server, and other hosts that these use. */
 const mostOrigins = 6;
 
 /**
- * Requests of a login. Where they go is what the server says, so it is not believed: its own origin, hosts that the
- * operator named, and public hosts over https. Nothing of this machine's own network is reached otherwise.
+ * Requests of a login. The server says where they go, so the gate does not trust that: it connects only to the server's
+ * own origin, to hosts that the operator named, and to public hosts over https, and to nothing else in the own network.
  */
 export function openLoginFetch({ url, hosts, signal, resolve }: LoginFetchOptions): GuardedFetch {
   const named = hosts.map(parseHostPattern);
@@ -63,7 +63,7 @@ export function openLoginFetch({ url, hosts, signal, resolve }: LoginFetchOption
   };
 }
 
-/** The way of a login leads where nobody allowed it. A TypeError, because the SDK takes others for a missing document. */
+/** The login leads to a host that is not allowed. A TypeError, because the SDK reads others as a missing document. */
 export class LoginHostRefused extends TypeError {
   readonly authority: string;
 

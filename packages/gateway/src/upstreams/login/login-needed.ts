@@ -1,7 +1,7 @@
 import { ToolFailure } from '../../call/tool.ts';
 import { makeVisible, wholeText } from '@sallyport/contract';
 
-/** The server wants a person to log in. Nothing but that helps, so nothing else is tried meanwhile. */
+/** A person must log in at the server. Nothing else helps, so the gate tries nothing else meanwhile. */
 export class LoginNeeded extends ToolFailure {
   constructor(upstream: string, why: string) {
     const reason = makeVisible(wholeText(why, 300));

@@ -3,7 +3,7 @@ import type { OAuthClientProvider, StoredOAuthTokens } from '@modelcontextprotoc
 import { ToolFailure } from '../../call/tool.ts';
 import type { OAuthSettings } from '../upstream-config.ts';
 
-/** The gate logs in as itself. Tokens live as long as the connection; `learn` is told of each before it is used. */
+/** The gate logs in as itself. Tokens live as long as the connection; `learn` gets each before it is used. */
 export function machineLogin(
   { clientId = '', issuer = '', clientSecret, privateKey, scopes }: OAuthSettings,
   parts: { readonly readSecret: (name: string) => string; readonly learn: (secret: string) => void },

@@ -33,8 +33,8 @@ interface Challenge {
 const asServerSays: OAuthSettings = { grant: 'authorization_code', scopes: [], hosts: [] };
 
 /**
- * The login of a person at one upstream server. Its token goes into every request; when the server no longer takes it,
- * it is renewed once for all requests that wait. Nothing is asked of anybody before a person begins a login.
+ * The login of a person at one upstream server. Its token goes into every request; when the server no longer accepts
+ * it, it is renewed once for all requests that wait. The gate asks nobody anything before a person begins a login.
  */
 export class PersonLogin implements AuthProvider {
   readonly #upstream: string;
@@ -85,26 +85,26 @@ export class PersonLogin implements AuthProvider {
     const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
     this.#challenge = { scope, resourceMetadataUrl };
     const login = this.current;
-    if (login === undefined) throw new LoginNeeded(this.#upstream, 'wants a login');
+    if (login === undefined) throw new LoginNeeded(this.#upstream, 'needs a login');
     // Another request has renewed it meanwhile.
     if (this.#sent.get(response) !== login.tokens.access_token) return;
     this.#renewing ??= this.#renew(login).finally(() => (this.#renewing = undefined));
     await this.#renewing;
   }
 
-  /** The login is good, but not for what was asked. */
+  /** The login is valid, but does not cover the request. */
   noteMissingScope({ requiredScope, resourceMetadataUrl }: InsufficientScopeError): LoginNeeded {
     const scope = computeScopeUnion(this.#challenge?.scope, this.current?.tokens.scope, requiredScope);
     this.#challenge = { scope, resourceMetadataUrl };
-    return new LoginNeeded(this.#upstream, `wants a login with the scopes ${requiredScope ?? 'that it needs'}`);
+    return new LoginNeeded(this.#upstream, `needs a login with the scopes ${requiredScope ?? 'that it needs'}`);
   }
 
   /**
-   * Logs in. `onUrl` hears where the person has to go; resolves when the tokens are kept. A second attempt ends the
-   * first. Throws ToolFailure, or the reason of the signal.
+   * Logs in. `onUrl` gets the page that the person must open; resolves when the tokens are stored. A second attempt
+   * ends the first. Throws ToolFailure, or the reason of the signal.
    */
   async begin(options: { readonly signal: AbortSignal; readonly onUrl: (url: URL) => void }): Promise<void> {
-    this.#attempt?.abort(new ToolFailure('CANCELLED', 'Another login at this upstream server was begun.'));
+    this.#attempt?.abort(new ToolFailure('CANCELLED', 'Another login at this upstream server has begun.'));
     const attempt = new AbortController();
     this.#attempt = attempt;
     const signal = AbortSignal.any([attempt.signal, options.signal]);
@@ -206,7 +206,7 @@ export class PersonLogin implements AuthProvider {
     }
   }
 
-  /** The new token is used when it is on disk: the old one may be worth nothing any more. */
+  /** The new token is used only when it is on disk, because the old one may no longer be valid. */
   async #keep(login: StoredLogin): Promise<void> {
     await this.#parts.logins.save(this.#upstream, login);
     this.#login = login;
@@ -224,11 +224,11 @@ export class PersonLogin implements AuthProvider {
   }
 }
 
-/** The address is opened by a person, whom it must not lead anywhere but to a page of an authorization server. */
+/** A person opens the address, so it must lead to a page of an authorization server and nowhere else. */
 function checkAuthorization(attempt: LoginAttempt): URL {
   const { authorizationUrl: url } = attempt;
   const metadata = attempt.discoveryState()?.authorizationServerMetadata;
-  // Without it nobody could tell whose answer comes back.
+  // Without it the gate could not tell who answers.
   if (metadata === undefined) throw new Error('the authorization server publishes no metadata');
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
     throw new Error('the authorization server does not protect its codes (PKCE with S256)');
@@ -239,7 +239,7 @@ function checkAuthorization(attempt: LoginAttempt): URL {
   return url;
 }
 
-/** The code. An error counts only if it comes from whom was asked, and is told by its code alone. */
+/** The code. An error counts only if it comes from the server that was asked, and only its code is shown. */
 function readAnswer(answer: URLSearchParams, attempt: LoginAttempt): string {
   const code = answer.get('code');
   if (code !== null && code !== '') return code;

@@ -12,15 +12,15 @@ export interface RefreshOptions {
   readonly fetch: FetchLike;
   readonly client: StoredOAuthClientInformation;
   readonly refreshToken: string;
-  /** That gave the token, and the only one that may see it again. */
+  /** The server that gave the token, and the only one that may see it again. */
   readonly issuer: string | undefined;
   readonly resourceMetadataUrl: URL | undefined;
   readonly addClientAuthentication: AddClientAuthentication | undefined;
 }
 
 /**
- * A new token for an old one. The metadata is read anew, because the server may have another authorization server now:
- * then undefined, and nothing was sent there. Throws OAuthError for what the authorization server refuses.
+ * A new token for an old one. The metadata is read again, because the server may have another authorization server now:
+ * then it returns undefined and sends nothing there. Throws OAuthError if the authorization server refuses.
  */
 export async function refreshTokens(options: RefreshOptions): Promise<StoredOAuthTokens | undefined> {
   const { url, fetch, client, refreshToken, issuer: former, resourceMetadataUrl, addClientAuthentication } = options;

@@ -2,10 +2,10 @@ import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcont
 
 /** What a login left behind. All of it is kept as a secret. */
 export interface StoredLogin {
-  /** Of the server that it is for: another one never gets it. */
+  /** The server that it is for; no other server gets it. */
   readonly url: string;
   readonly tokens: StoredOAuthTokens;
-  /** As the authorization server registered the gate. Absent: the client stands in the file of the upstream. */
+  /** As the authorization server registered the gate. Absent: the file of the upstream names the client. */
   readonly client?: StoredOAuthClientInformation;
   /** With which it was registered. */
   readonly redirectUrl: string;
@@ -13,8 +13,9 @@ export interface StoredLogin {
 }
 
 /**
- * Keeps the logins of upstream servers, by their names. A login is whole or not there, also after a crash; `save` and
- * `remove` resolve when that is on disk. What it holds must be known to redaction before `save` resolves or `read` returns.
+ * Stores the logins of upstream servers, by their names. A login is there completely or not at all, also after a crash;
+ * `save` and `remove` resolve when that is on disk. What it holds must be known to redaction before `save` resolves or
+ * `read` returns.
  */
 export interface LoginStore {
   /** Undefined: there is none, or it cannot be read. */

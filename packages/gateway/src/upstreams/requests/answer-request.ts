@@ -10,7 +10,7 @@ import type { UpstreamConfig } from '../upstream-config.ts';
 import { RequestRefused, requestMethods, requestTools } from './request-kinds.ts';
 import type { ServerRequest } from './request-kinds.ts';
 
-/** What became of a request, for the log. */
+/** How a request was decided, for the log. */
 export interface DecidedRequest {
   readonly upstream: string;
   readonly method: string;
@@ -34,8 +34,8 @@ export interface RequestParts {
 const mostBytes = { elicitation: 64 * 1024, sampling: 1024 * 1024, roots: 1024 };
 
 /**
- * Puts a question of a server to the client that made the call, if a rule allows it. The rule is asked about the caller:
- * it is the caller's person and model. Throws RequestRefused. Every request is on record, whatever becomes of it.
+ * Passes a question of a server to the client that made the call, if a rule allows it. The rule is about the caller,
+ * because the caller's person or model answers. Throws RequestRefused. Every request is recorded.
  */
 export async function answerRequest(request: ServerRequest, parts: RequestParts): Promise<JsonObject> {
   const { upstream, asking, signal } = parts;
@@ -43,7 +43,7 @@ export async function answerRequest(request: ServerRequest, parts: RequestParts)
   if (canonicalJson(params).length > mostBytes[kind]) throw refuseRequest(request, parts, 'it is too large');
   const problem = explainParams(request);
   if (problem !== undefined) throw refuseRequest(request, parts, problem);
-  if (asking === undefined) throw refuseRequest(request, parts, 'it cannot be told which call it belongs to');
+  if (asking === undefined) throw refuseRequest(request, parts, 'the gate cannot tell which call it belongs to');
   const verdict = judge(asking.judge, request, upstream.name);
   checkVerdict(verdict, request, parts);
   const question = { method: requestMethods[kind], params: nameAsker(request, upstream.name) } as Parameters<
@@ -56,7 +56,7 @@ export async function answerRequest(request: ServerRequest, parts: RequestParts)
   return answer;
 }
 
-/** Which folders the file of a server shows it. A rule decides whether it may know; no caller has to do with it. */
+/** Which folders the file of a server shows it. A rule decides whether it may know; no caller is involved. */
 export function answerRoots(
   request: ServerRequest,
   parts: RequestParts & { readonly judge: (tool: ToolDefinition, args: JsonObject, resources: Resources) => Verdict },
@@ -71,7 +71,7 @@ export function answerRoots(
   };
 }
 
-/** The error to throw, once it is on record. */
+/** Records the refusal, and returns the error to throw. */
 export function refuseRequest(
   request: ServerRequest,
   parts: Pick<RequestParts, 'upstream' | 'callId' | 'record'>,
@@ -84,8 +84,7 @@ export function refuseRequest(
 
 function checkVerdict(verdict: Verdict, request: ServerRequest, parts: RequestParts): void {
   if (verdict.effect === 'allow') return;
-  const why =
-    verdict.effect === 'deny' ? verdict.reason : 'a rule wants it approved, which such a request cannot wait for';
+  const why = verdict.effect === 'deny' ? verdict.reason : 'a rule requires approval, and such a request cannot wait';
   throw refuseRequest(request, parts, `${why.replace(/\.$/, '')} (rule ${verdict.rule.id})`, verdict);
 }
 
@@ -104,7 +103,7 @@ function judge(ask: Asking['judge'], { kind, params }: ServerRequest, upstream: 
   return ask(requestTools[kind], args, { paths: [], ...(hosts === undefined ? {} : { hosts }) });
 }
 
-/** Undefined: it can be put to a client. */
+/** Why a client cannot be asked this. Undefined: it can. */
 function explainParams({ kind, params }: ServerRequest): string | undefined {
   if (kind === 'sampling') {
     return params['tools'] === undefined ? undefined : 'a model with tools would act outside of the gate';
@@ -114,10 +113,10 @@ function explainParams({ kind, params }: ServerRequest): string | undefined {
     const isSeen = (text: string): boolean => !hasHiddenTextOrLines(text);
     return textsOf(showLabels(params['requestedSchema'] ?? {})).every(isSeen)
       ? undefined
-      : 'a name or a value in its form cannot be seen as it is';
+      : 'a name or a value in its form has hidden characters';
   }
   const page = URL.parse(textOf(params['url']));
-  return page?.protocol === 'https:' && page.username === '' ? undefined : 'the page is not one of https';
+  return page?.protocol === 'https:' && page.username === '' ? undefined : 'the page does not use https';
 }
 
 /** The person and the model are told who asks: to them, everything comes from the gate. */
@@ -133,7 +132,7 @@ function nameAsker({ kind, params }: ServerRequest, upstream: string): JsonObjec
       ...(elicitationId === undefined ? {} : { elicitationId }),
     };
   }
-  // The context of other servers is none of its business.
+  // A server must not see the context of other servers.
   const { includeContext: _, systemPrompt, ...rest } = params;
   const prompt = typeof systemPrompt === 'string' ? `\n\n${systemPrompt}` : '';
   return { ...rest, systemPrompt: `This is a request of the server "${upstream}" behind Sallyport.${prompt}` };

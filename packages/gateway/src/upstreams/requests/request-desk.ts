@@ -9,21 +9,21 @@ import type { ServerRequest } from './request-kinds.ts';
 export type AnswerRequest = (request: ServerRequest) => Promise<JsonObject>;
 
 export interface DeskParts {
-  /** A server asked for something while it worked, and this became of it. */
+  /** A server asked for something while it worked, and this was decided. */
   readonly onRequest: (request: DecidedRequest) => void;
-  /** What the rules say about a request that has to do with no caller. */
+  /** What the rules say about a request without a caller. */
   readonly judgeRequest: Asking['judge'];
 }
 
 /** A call that runs, as far as the server may ask back in it. */
 export interface AskableCall extends Pick<RequestParts, 'callId' | 'asking' | 'signal'> {}
 
-/** Of one call. */
+/** The most requests in one call. */
 const mostRequests = 20;
-const notAllowed = 'its file lets it ask for no such thing';
+const notAllowed = 'its file does not allow such requests';
 const neverAborts = new AbortController().signal;
 
-/** Takes the requests of one server: which call they belong to, and what becomes of them. */
+/** Receives the requests of one server: finds the call that each belongs to, and has it decided. */
 export class RequestDesk {
   readonly #upstream: UpstreamConfig;
   readonly #parts: DeskParts;
@@ -64,10 +64,10 @@ export class RequestDesk {
     if (answer !== undefined && others.length === 0) return answer(request);
     const parts = { upstream: this.#upstream, record: this.#parts.onRequest, signal: neverAborts };
     if (request.kind === 'roots') return this.#answerRoots(request, parts);
-    throw refuseRequest(request, parts, 'it cannot be told which call it belongs to');
+    throw refuseRequest(request, parts, 'the gate cannot tell which call it belongs to');
   };
 
-  /** For what the server was not told that it may ask for. */
+  /** For requests that the gate did not offer to the server. */
   readonly refuseUnknown = (method: string): void => {
     this.#parts.onRequest({ upstream: this.#upstream.name, method, decision: 'refused', reason: notAllowed });
   };

@@ -23,7 +23,7 @@ export function kindOf(method: string): RequestKind | undefined {
   return requestKinds.find((kind) => requestMethods[kind] === method);
 }
 
-/** A request was not let through. The message is for the server and for the one who made the call. */
+/** A request was refused. The message is for the server and for the caller. */
 export class RequestRefused extends Error {
   readonly kind: RequestKind;
 
@@ -37,8 +37,8 @@ export class RequestRefused extends Error {
 const upstreamArgument = { upstream: { type: 'string', description: 'Name of the server that asks.' } } as const;
 
 /**
- * What rules are asked about: `upstream.elicitation` and so on, with the name of the server as an argument. Nobody calls
- * these tools; they give the requests of servers a name.
+ * What rules are asked about: `upstream.elicitation` and so on, with the name of the server as an argument. Nobody
+ * calls these tools; they give the requests of servers a name.
  */
 export const requestTools: Readonly<Record<RequestKind, ToolDefinition>> = {
   elicitation: define('elicitation', 'A server asks the person in front of the caller something.', {

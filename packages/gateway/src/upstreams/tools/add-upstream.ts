@@ -94,7 +94,7 @@ export function addTool(parts: UpstreamToolParts) {
   });
 }
 
-/** As it stands in the file. Empty lists are left out. */
+/** The content of the file. Empty lists are left out. */
 function layOut({
   read = [],
   write = [],

@@ -25,7 +25,7 @@ export function describeUpstream(upstream: Upstream, installed: Pick<InstalledTo
   };
 }
 
-/** All of it: how it is reached, its tools, and what of them is to be accepted. */
+/** All details: how it is reached, its tools, and which of them wait to be accepted. */
 export function explainUpstream(
   upstream: Upstream,
   { installed, accepted }: { readonly installed: InstalledTools; readonly accepted: Pick<AcceptedDefinitions, 'read'> },
@@ -44,7 +44,7 @@ export function explainUpstream(
   };
 }
 
-/** Whom it is with and since when; nothing that could be used. */
+/** Whom the login is with and since when, without anything secret. */
 function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): InJson<UpstreamLogin> {
   const { issuer = '', scope = '' } = tokens;
   return {
@@ -54,7 +54,7 @@ function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): I
   };
 }
 
-/** Undefined: what runs is no package. */
+/** Undefined: the server does not run from a package. */
 export function packageOf({ config: { endpoint } }: Upstream): PinnedPackage | undefined {
   return endpoint.kind === 'stdio' ? endpoint.package : undefined;
 }
@@ -67,7 +67,7 @@ export function isPending({ isAccepted, offer }: InstalledTool): boolean {
   return !isAccepted && offer !== undefined;
 }
 
-/** Stands for everything that waits to be accepted, so that exactly what was shown is. */
+/** A hash of everything that waits to be accepted, so that exactly what was shown is accepted. */
 export function hashPending(tools: readonly InstalledTool[]): string {
   const lines = tools.filter(isPending).map(({ id, offer }) => `${id} ${offer?.fileSha256}\n`);
   return hash('sha256', lines.sort().join(''));

@@ -8,8 +8,8 @@ import type { Named, UpstreamToolParts } from './upstream-parts.ts';
 const waitMinutes = 10;
 
 /**
- * Runs as long as the person takes. The page to open is told as progress, and to the one who looks at the upstream
- * meanwhile; the answer of the browser comes to this machine.
+ * Runs until the person has logged in. The page to open is sent as progress, and shown with the upstream meanwhile; the
+ * browser returns to this machine.
  */
 export function loginTool(parts: UpstreamToolParts) {
   return defineOperatorTool({

@@ -19,13 +19,13 @@ export interface OpenUpstreamsOptions
     Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'>,
     Omit<UpstreamParts, 'onTools' | 'packages' | 'logs'> {
   readonly registry: Registry;
-  /** Where the YAML files lie. */
+  /** The folder of the YAML files. */
   readonly folder: string;
-  /** Where their packages lie; the user whom programs run as must be able to reach them. */
+  /** The folder of their packages; the user that programs run as must be able to reach it. */
   readonly packagesFolder: string;
-  /** Takes the secrets out of what a server writes to standard error. */
+  /** Removes secrets from what a server writes to standard error. */
   readonly openRedaction: () => StreamRedaction;
-  /** Looking at the folder failed. It is tried again. */
+  /** Reading the folder failed. It will be read again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -34,13 +34,16 @@ export interface OpenedUpstreams {
   readonly installed: InstalledTools;
   /** For operators. To be registered before `start`. */
   readonly administration: readonly AnyTool[];
-  /** Begins to connect, and goes on watching the folder. Resolves when the folder was read; waits for no server. To be called when all built-in tools are there. */
+  /**
+   * Begins to connect, and watches the folder. Resolves when the folder was read; waits for no server. Call it when all
+   * built-in tools are registered.
+   */
   readonly start: () => Promise<void>;
   /** Resolves when no server is left. */
   readonly close: () => Promise<void>;
 }
 
-/** Opens the folder of upstream servers: who they are, which of their tools were accepted, and how operators deal with them. */
+/** Opens the folder of upstream servers, with their accepted tools and the tools of operators for them. */
 export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
   const { registry, folder, packagesFolder, onError } = options;
   const isReserved = (name: string): boolean =>
@@ -76,7 +79,7 @@ export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
   };
 }
 
-/** Whether models could take a tool of that upstream for this one: to them, dots are underscores. */
+/** Whether models could confuse a tool of that upstream with this one: to them, dots are underscores. */
 function belongsTo(tool: string, upstream: string): boolean {
   return tool === upstream || tool.startsWith(`${upstream}.`) || tool.startsWith(`${upstream}_`);
 }

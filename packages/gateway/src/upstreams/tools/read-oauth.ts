@@ -52,18 +52,18 @@ export function readOAuth(node: YamlNode, reader: YamlReader): OAuthSettings | u
   return problem === undefined ? settings : reader.note(node, problem);
 }
 
-/** What does not go together. Undefined: all of it does. */
+/** Which settings exclude each other. Undefined: none do. */
 function explainSettings({ grant, clientSecret, privateKey, ...rest }: OAuthSettings): string | undefined {
   const isConfidential = clientSecret !== undefined || privateKey !== undefined;
   if (clientSecret !== undefined && privateKey !== undefined)
-    return 'client_secret and private_key are two ways; keep one';
+    return 'client_secret and private_key exclude each other; keep one';
   if (isConfidential && rest.clientId === undefined)
     return 'client_secret and private_key need the client_id they belong to';
-  // Otherwise the server would say who receives it.
+  // Otherwise the server would choose who receives it.
   if (isConfidential && rest.issuer === undefined)
     return 'client_secret and private_key need the issuer that may have them';
   if (rest.clientId !== undefined && rest.clientMetadataUrl !== undefined)
-    return 'client_id and client_metadata_url are two ways; keep one';
+    return 'client_id and client_metadata_url exclude each other; keep one';
   if (grant === 'authorization_code') return undefined;
   if (!isConfidential) return 'client_credentials needs a client_id with client_secret or private_key';
   return rest.redirectPort === undefined

@@ -29,7 +29,7 @@ const nameHint = 'up to 32 small letters, digits, "_" and "-", beginning with a 
 export interface UpstreamFile {
   /** Name of the file, for people. */
   readonly file: string;
-  /** The upstream is called so unless the file says otherwise. */
+  /** The name of the upstream, unless the file says otherwise. */
   readonly stem: string;
   /** Whether the gate has tools of its own under this name. */
   readonly isReserved: (name: string) => boolean;
@@ -91,7 +91,7 @@ function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | un
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
   const problem = explainHost(`${url.hostname}:${port}`);
   if (problem !== undefined) return reader.note(node, problem);
-  // A token that travels in the clear belongs to everyone on the way.
+  // Everyone on the way could read a token that is not encrypted.
   const isTokenSent = bearerSecret !== undefined || secretHeaders !== undefined || oauth !== undefined;
   if (url.protocol === 'http:' && isTokenSent && !isThisMachine(url.hostname)) {
     return reader.note(node, 'a token is only sent over https');
@@ -105,7 +105,7 @@ function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | un
   };
 }
 
-/** What MCP and HTTP themselves need is not for a secret to replace. */
+/** Headers that MCP and HTTP need themselves cannot hold a secret. */
 const ownHeaders = /^(?:host|content-.*|accept|connection|transfer-encoding|mcp-.*|last-event-id)$/i;
 
 function readSecretHeaders(node: YamlNode, reader: YamlReader): Readonly<Record<string, string>> {
@@ -164,7 +164,7 @@ function readPackage(node: YamlNode, reader: YamlReader): PinnedPackage | undefi
   if (name === undefined || version === undefined || sha256 === undefined || entry === undefined) return undefined;
   if (!/^[0-9a-f]{64}$/.test(sha256)) return reader.note(node, 'sha256 is the hash of the files of the package');
   const isInside = entry.split('/').every((part) => !['', '.', '..'].includes(part)) && !entry.includes('\0');
-  return isInside ? { name, version, sha256, entry } : reader.note(node, 'entry must lie in the package');
+  return isInside ? { name, version, sha256, entry } : reader.note(node, 'entry must be in the package');
 }
 
 function readKinds(node: YamlNode, { url }: UpstreamFields, reader: YamlReader): readonly RequestKind[] | undefined {

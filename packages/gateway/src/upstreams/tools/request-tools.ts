@@ -3,7 +3,7 @@ import { ToolRefused } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { requestKinds, requestTools } from '../requests/request-kinds.ts';
 
-/** The names under which rules know what servers ask for. They can be explained, and cannot be called. */
+/** The names of server requests in rules. `policy explain` knows them, but nobody can call them. */
 export function namedRequests(): readonly AnyTool[] {
   return requestKinds.map((kind) => {
     const definition = requestTools[kind];

@@ -13,7 +13,7 @@ import type { ReadUpstreams } from '../upstreams.ts';
 import { readUpstream } from './read-upstream.ts';
 import type { UpstreamFile } from './read-upstream.ts';
 
-/** Why the server would not see what it needs. Empty: it would. */
+/** Why the server would not see what it needs. Empty: it sees everything. */
 export type ExplainProtected = (endpoint: StdioEndpoint) => readonly string[];
 
 /** The folder with one YAML file for each upstream server. */
@@ -29,7 +29,7 @@ export class UpstreamFiles {
     this.#explainProtected = explainProtected;
   }
 
-  /** A file with a mistake is left out, and the mistake told with its line. */
+  /** A file with a mistake is left out, and the mistake is reported with its line. */
   readonly read = (): ReadUpstreams => {
     const configs = new Map<string, UpstreamConfig>();
     const skipped: SkippedFile[] = [];
@@ -41,12 +41,12 @@ export class UpstreamFiles {
       if (config === undefined) continue;
       const other = configs.get(config.name);
       if (other === undefined) configs.set(config.name, config);
-      else skipped.push({ file, reason: `${other.file} is the upstream ${config.name} already` });
+      else skipped.push({ file, reason: `${other.file} already names the upstream ${config.name}` });
     }
     return { configs: [...configs.values()], skipped };
   };
 
-  /** Throws ToolFailure when an upstream cannot be like that, or there is one of this name. */
+  /** Throws ToolFailure when the contents are not valid, or an upstream of this name exists. */
   check(name: string, contents: object): string {
     // The writer knows plain objects only.
     const plain: unknown = JSON.parse(JSON.stringify({ name, ...contents }));
@@ -58,12 +58,12 @@ export class UpstreamFiles {
       throw new ToolFailure('EXECUTION_ERROR', problems.join('\n'), { category: 'validation_failed' });
     }
     if (this.read().configs.some((other) => other.name === name)) {
-      throw new ToolFailure('ALREADY_EXISTS', `There is an upstream ${name} already. Remove it first.`);
+      throw new ToolFailure('ALREADY_EXISTS', `There is already an upstream ${name}. Remove it first.`);
     }
     return text;
   }
 
-  /** Durable enough: whole or not at all. */
+  /** Atomic: the file is written completely or not at all. */
   async write(name: string, text: string): Promise<void> {
     const draft = join(this.folder, `.${randomUUID()}`);
     try {

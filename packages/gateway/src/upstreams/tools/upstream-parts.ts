@@ -15,7 +15,7 @@ export interface UpstreamToolParts {
   readonly files: UpstreamFiles;
   readonly packages: PackageStore;
   readonly logs: ServerLogs;
-  /** Brings the servers in line with the files, and the registry in line with the servers. */
+  /** Updates the servers from the files, and the registry from the servers. */
   readonly reload: () => Promise<void>;
 }
 

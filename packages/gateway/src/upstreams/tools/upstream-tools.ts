@@ -21,7 +21,7 @@ import type { Named, UpstreamToolParts } from './upstream-parts.ts';
 
 type Looked = Named & { readonly tools?: readonly string[]; readonly sha256?: string };
 
-/** Letting upstream servers in, looking at them and throwing them out. Governed calls, for operators only. */
+/** Tools to add, show and remove upstream servers. Governed calls, for operators only. */
 export function upstreamTools(parts: UpstreamToolParts): readonly AnyTool[] {
   return [
     listTool(parts),
@@ -40,7 +40,7 @@ export function upstreamTools(parts: UpstreamToolParts): readonly AnyTool[] {
 function listTool({ upstreams, installed }: UpstreamToolParts) {
   return defineOperatorTool({
     name: 'upstreams.list',
-    description: 'Lists the upstream servers and how they are, and mistakes in their files.',
+    description: 'Lists the upstream servers and their state, and mistakes in their files.',
     mutates: false,
     answers: UpstreamListSchema,
     run: () => {
@@ -74,7 +74,7 @@ function testTool(parts: UpstreamToolParts) {
     run: async ({ name }: Named, { redact }) => {
       const upstream = findUpstream(parts, name);
       await upstream.reconnect().catch((error: unknown) => {
-        // This is asked by operators, who are told what callers are not.
+        // Operators call this, and may know what callers may not.
         const isFailed = error instanceof ToolFailure && error.code === 'UPSTREAM_FAILED';
         throw isFailed ? new ToolFailure('UPSTREAM_FAILED', upstream.trouble) : error;
       });

@@ -9,7 +9,7 @@ import { noGrants } from '../../call/verdict.ts';
 import type { PackageStore } from '../package-store.ts';
 import type { StdioEndpoint } from '../upstream-config.ts';
 
-/** What no server gets to see, whatever its file says. */
+/** What no server can see, whatever its file says. */
 export interface ServerView {
   readonly protectedPaths: ProtectedPaths;
   /** What it must not leave behind, as the rules are now. */
@@ -24,8 +24,8 @@ export interface ServerProgram {
 
 const anywhere = '/tmp';
 /**
- * It serves many calls; what it may use of the processor, write and say is meant for all of them. A disk that is nearly
- * full ends it all the same.
+ * A server runs for many calls, so its limits of processor time, disk and output are wide. A disk that is nearly full
+ * ends it all the same.
  */
 const serverLimits = {
   ...defaultProgramLimits,

@@ -22,22 +22,22 @@ export interface GuardedFetch {
 }
 
 export interface GuardOptions {
-  /** An answer broke off for good or became too large: who waits for it should not wait on. */
+  /** An answer broke off for good or became too large: callers should no longer wait for it. */
   readonly onBroken: (error: Error) => void;
-  /** Of one message. Absent: as from any server. */
+  /** The largest message. Absent: the usual limit. */
   readonly maxBytes?: number;
   /** For tests. Absent: as every program of this machine. */
   readonly resolve?: Resolve;
 }
 
-/** How often a stream that broke is asked for again before those who wait are told. */
+/** How often a broken stream is requested again before its callers get an error. */
 export const mostResumptions = 4;
 
 /**
- * Requests to one origin and nothing else. A name leads to public addresses only; a machine of the own network is
- * meant when the URL names its address. No redirect is followed here, and no message may be larger than the limit.
+ * Requests to one origin and nothing else. A name leads to public addresses only; to reach a machine in the own
+ * network, the URL must have its address. No redirect is followed, and no message may be larger than the limit.
  *
- * A stream whose events have ids is not broken off for good: anyone who reads it asks for the rest of it.
+ * A stream whose events have ids can be resumed: its reader asks for the rest.
  */
 export function guardFetch(url: URL, { onBroken, resolve, maxBytes = maxMessageBytes }: GuardOptions): GuardedFetch {
   const isSecure = url.protocol === 'https:';
@@ -149,7 +149,7 @@ function countEvents(chunk: Buffer): number {
   return events;
 }
 
-/** Whether an event of the chunk has an id. One that was cut in two just there counts as none, which is the safe side. */
+/** Whether an event of the chunk has an id. An id that was cut in two does not count, which is the safe side. */
 function hasEventId(chunk: Buffer): boolean {
   return /(?:^|\n)id: ?[^\n]/.test(chunk.toString('latin1'));
 }

@@ -1,6 +1,6 @@
 const newline = 0x0a;
 
-/** Puts lines together from chunks, holding no more than one line of the largest size. */
+/** Assembles lines from chunks, keeping at most one line of the largest size. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -12,7 +12,7 @@ export class LineSplitter {
 
   /** The lines that end in this chunk, without the empty ones. Undefined stands for one that is too long: then stop. */
   *split(chunk: Uint8Array): Generator<Buffer | undefined> {
-    // The chunk may be used again by the one who owns it.
+    // The owner of the chunk may reuse it.
     let rest = Buffer.from(chunk);
     for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
       const head = rest.subarray(0, end);

@@ -2,12 +2,12 @@ const messagesPerSecond = 1000;
 const bytesPerSecond = 16 * 1024 * 1024;
 const burstSeconds = 2;
 
-/** The largest message that is taken from an upstream, and the largest answer. */
+/** The largest message from an upstream, and the largest answer. */
 export const maxMessageBytes = 8 * 1024 * 1024;
 
 /**
- * Says how long to stop reading from one upstream, so that a server that floods the gate waits for itself: messages are
- * read in the daemon, whose time belongs to everybody.
+ * Says how long to stop reading from one upstream, so that a server that floods the gate slows down only itself: the
+ * daemon reads the messages, and its time belongs to all callers.
  */
 export class MessageMeter {
   readonly #nowMs: () => number;

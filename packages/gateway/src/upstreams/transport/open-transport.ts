@@ -17,7 +17,7 @@ import { ServerEnded } from './server-ended.ts';
 import type { ServerLogs } from '../server-logs.ts';
 import type { HttpEndpoint, UpstreamConfig } from '../upstream-config.ts';
 
-/** A way to one server, not yet started. */
+/** A transport to one server, not yet started. */
 export interface UpstreamTransport {
   readonly transport: Transport;
   /** Calls of tools that need nothing of the SDK. Absent: the SDK makes all of them. */
@@ -39,19 +39,19 @@ export interface TransportParts extends ServerView {
   /** The value of a stored secret. Throws ToolFailure when there is none. */
   readonly readSecret: (name: string) => string;
   readonly redact: RedactText;
-  /** Is told of secrets that came from elsewhere: they appear nowhere from then on. */
+  /** Gets secrets that came from elsewhere; they are redacted from then on. */
   readonly learn: (secret: string) => void;
 }
 
 export interface TransportOptions {
   readonly signal: AbortSignal;
-  /** Those who wait for an answer should not wait on. */
+  /** Callers should no longer wait for an answer. */
   readonly onBroken: () => void;
-  /** Hears what a server in the sandbox asks of the network. */
+  /** Gets the connections that a server in the sandbox requests. */
   readonly onNetwork: (events: readonly NetworkEvent[]) => void;
   /** What the server left under names that the rules forbid was renamed, or could not be. */
   readonly onWithheld: (withheld: Withheld) => void;
-  /** The server would see its folders otherwise if it started now, and other programs may wait for it. */
+  /** The server would see its folders differently if it started now, and other programs may wait for it. */
   readonly onOutdated: () => void;
   /** Absent: the server has no person's login. */
   readonly login?: PersonLogin;
@@ -65,7 +65,7 @@ const reconnection = {
   reconnectionDelayGrowFactor: 2,
   maxRetries: mostResumptions,
 };
-/** Whatever the server says: one that ends its streams at once would otherwise keep the daemon busy. */
+/** Bounds for what the server says: a server that ends its streams at once would keep the daemon busy. */
 const [shortestDelayMs, longestDelayMs] = [250, 30_000];
 
 export async function openTransport(
@@ -112,7 +112,7 @@ function describeFailure(failure: Error, redact: RedactText): Redacted {
   return redact(failure instanceof ServerEnded ? failure.ending : failure.message);
 }
 
-/** Read for each request, so that a secret that was set anew is used from the next one on. */
+/** Read for each request, so that a changed secret is used from the next one on. */
 function addHeaders(
   fetch: FetchLike,
   secretHeaders: Readonly<Record<string, string>>,

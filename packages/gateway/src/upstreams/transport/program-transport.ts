@@ -13,14 +13,14 @@ import { ServerEnded } from './server-ended.ts';
 
 const tailCharacters = 4000;
 
-/** How much of a chunk has been dealt with. `unasked`: messages that are no answers to calls. */
+/** How much of a chunk has been processed. `unasked`: messages that do not answer a call. */
 interface Taken {
   messages: number;
   unasked: number;
   readonly bytes: number;
 }
 
-/** Who is told of what the server does beside its messages. */
+/** Listeners for what the server does apart from its messages. */
 export interface TransportHearing {
   readonly redact: RedactText;
   readonly onNetwork?: RunOptions['onNetwork'] | undefined;
@@ -28,11 +28,13 @@ export interface TransportHearing {
 }
 
 /**
- * Talks to a server in the sandbox: one JSON-RPC message a line. Lines that are no JSON are dropped, because servers
- * print to standard output what belongs to standard error. A line that is too long ends the server.
+ * Talks to a server in the sandbox: one JSON-RPC message a line. Lines that are not JSON are dropped, because some
+ * servers print messages for people to standard output. A line that is too long ends the server.
  */
 export class ProgramTransport implements Transport {
-  /** Their presence tells the SDK what kind of transport it is: a server may answer nothing before it is initialized. */
+  /**
+   * Their presence tells the SDK what kind of transport it is: a server may answer nothing before it is initialized.
+   */
   readonly pid = null;
   readonly stderr = null;
   onclose?: () => void;
@@ -62,7 +64,7 @@ export class ProgramTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** Why it closed. Undefined: it did not, or was wanted. */
+  /** Why it closed. Undefined: it is open, or was closed on purpose. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -106,8 +108,8 @@ export class ProgramTransport implements Transport {
   }
 
   /**
-   * Lines of one turn go out in one write, because many calls are admitted together. What is written to a server that has
-   * ended is lost, and its end is told to all who wait.
+   * Lines of one turn go out in one write, because many calls are admitted together. Lines to a server that
+   * has ended are lost, and all callers that wait get its end.
    */
   #write(line: string): void {
     if (this.#unsent === '') process.nextTick(this.#flush);
