@@ -1,13 +1,14 @@
 import { AnomalyService, spellCount } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { anomalyKinds } from '../call/anomaly.ts';
-import type { Anomaly, AnomalyKind } from '../call/anomaly.ts';
+import type { Anomaly } from '../call/anomaly.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
-import { defineOperatorTool, idOf } from '../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../registry/define-operator-tool.ts';
 import type { AnomalyRepository } from '../storage/stores.ts';
 import type { AnomalyNewsWatch } from './anomaly-news.ts';
 import { describeAnomaly } from './describe-anomaly.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
 export interface AnomalyToolParts {
   readonly store: Pick<AnomalyRepository, 'listAnomalies' | 'findAnomaly' | 'acknowledgeAnomaly'>;
@@ -18,29 +19,11 @@ export interface AnomalyToolParts {
   readonly seniorOf: (agent: string) => string | undefined;
 }
 
-interface ListArguments {
-  readonly agent?: string;
-  readonly kind?: AnomalyKind;
-  readonly session_id?: string;
-  readonly since_ms?: number;
-  readonly unseen: boolean;
-  readonly after?: string;
-  readonly limit: number;
-}
-
-interface OfAnomaly {
-  readonly anomaly_id: string;
-}
-
 const dayMs = 86_400_000;
 const reportedDays = 7;
 const mostReported = 500;
-const anomalyProperty = idOf('As anomalies.list shows it.');
-const sinceProperty = {
-  type: 'integer',
-  minimum: 0,
-  description: 'Only those that went on at this time or later, in milliseconds since 1970.',
-};
+const anomalyProperty = schema.id('As anomalies.list shows it.');
+const sinceProperty = schema.count('Only those that went on at this time or later, in milliseconds since 1970.');
 
 /** Looking at what was out of the ordinary. For operators, in every mode. */
 export function anomalyTools(parts: AnomalyToolParts): readonly AnyTool[] {
@@ -53,12 +36,12 @@ function listTool({ store, noteProgress }: AnomalyToolParts) {
     description: 'Lists what was out of the ordinary in the calls of agents, newest first.',
     mutates: false,
     properties: {
-      agent: { type: 'string', minLength: 1, maxLength: 128, description: 'Only of this agent.' },
+      agent: schema.string('Only of this agent.', { minLength: 1, maxLength: 128 }),
       kind: { enum: anomalyKinds },
-      session_id: idOf('Only of this session.'),
+      session_id: schema.id('Only of this session.'),
       since_ms: sinceProperty,
-      unseen: { type: 'boolean', default: false, description: 'Only those that nobody has seen.' },
-      after: idOf('Only those after this one in the list.'),
+      unseen: schema.flag('Only those that nobody has seen.'),
+      after: schema.id('Only those after this one in the list.'),
       limit: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
     },
     answers: AnomalyService.method.listAnomalies,
@@ -67,7 +50,7 @@ function listTool({ store, noteProgress }: AnomalyToolParts) {
       ...readSince(since),
       limit: Math.min(Number(limit), 200),
     }),
-    run: async ({ session_id: sessionId, since_ms: sinceMs, limit, ...filters }: ListArguments) => {
+    run: async ({ session_id: sessionId, since_ms: sinceMs, limit, ...filters }) => {
       await noteProgress();
       const found = await store.listAnomalies({
         ...filters,
@@ -91,7 +74,7 @@ function showTool({ store, noteProgress }: AnomalyToolParts) {
     required: ['anomaly_id'],
     answers: AnomalyService.method.getAnomaly,
     argumentsOf: ({ id }) => ({ anomaly_id: id }),
-    run: async ({ anomaly_id: id }: OfAnomaly) => {
+    run: async ({ anomaly_id: id }) => {
       await noteProgress();
       return { anomaly: describeAnomaly(known(await store.findAnomaly(id), id)) };
     },
@@ -110,7 +93,7 @@ function acknowledgeTool({ store, news }: AnomalyToolParts) {
     required: ['anomaly_id'],
     answers: AnomalyService.method.acknowledgeAnomaly,
     argumentsOf: ({ id }) => ({ anomaly_id: id }),
-    run: async ({ anomaly_id: id }: OfAnomaly, { session }) => {
+    run: async ({ anomaly_id: id }, { session }) => {
       const anomaly = known(await store.acknowledgeAnomaly(id, session.agent, Date.now()), id);
       news.tell({ kind: 'seen', anomaly });
       return { anomaly: describeAnomaly(anomaly) };
@@ -127,7 +110,7 @@ function reportTool({ store, seniorOf, noteProgress }: AnomalyToolParts) {
     properties: { since_ms: { ...sinceProperty, description: `${sinceProperty.description} Absent: a week ago.` } },
     answers: AnomalyService.method.reportAnomalies,
     argumentsOf: ({ since_ms: since }) => readSince(since),
-    run: async ({ since_ms: since }: { readonly since_ms?: number }) => {
+    run: async ({ since_ms: since }) => {
       const toMs = Date.now();
       const fromMs = since ?? toMs - reportedDays * dayMs;
       await noteProgress();

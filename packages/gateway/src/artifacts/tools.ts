@@ -1,11 +1,12 @@
 import { ArtifactListSchema, ArtifactSchema, spellCount } from '@sallyport/contract';
-import type { Artifact as ArtifactMessage, InJson, JsonObject } from '@sallyport/contract';
+import type { Artifact as ArtifactMessage, InJson } from '@sallyport/contract';
 import type { Violation } from '../call/refusal.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import { checkUse, defineContentTool, exampleHash, hashSchema } from '../content/tools/define-content-tool.ts';
 import type { Artifact, ContentRepository } from '../storage/stores.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
 interface ArtifactToolParts {
   readonly store: Pick<ContentStore, 'hold'>;
@@ -24,7 +25,7 @@ const longestEntryBytes = 32 * 1024;
 const mostEntries = 1000;
 const timeoutMs = 10_000;
 
-const nameOf = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: 256, description });
+const nameOf = (description: string) => schema.string(description, { minLength: 1, maxLength: 256 });
 
 export function artifactTools(parts: ArtifactToolParts): readonly AnyTool[] {
   return [publishTool(parts), listTool(parts), getTool(parts)];
@@ -43,19 +44,16 @@ function publishTool({ store, index }: ArtifactToolParts) {
       artifact_id: nameOf('An id that was never used.'),
       content_hash: hashSchema('BLAKE3 hash of content that this session put or received.'),
       category: nameOf('What it is, such as test_results.'),
-      metadata: {
-        type: 'array',
-        maxItems: mostEntries,
-        items: { type: 'string', maxLength: longestEntryBytes, pattern: '^[^=]*=[^=]*$' },
-        default: [],
-        description: 'Details, key=value each, with exactly one "=".',
-      },
+      metadata: schema.array(
+        'Details, key=value each, with exactly one "=".',
+        { type: 'string', maxLength: longestEntryBytes, pattern: '^[^=]*=[^=]*$' },
+        { maxItems: mostEntries, default: [] },
+      ),
     },
     required: ['artifact_id', 'content_hash', 'category'],
     answers: ArtifactSchema,
     check: checkLengths,
-    describe: ({ content_hash: hash, artifact_id: id }: PublishArguments) =>
-      `Publish ${hash} as ${JSON.stringify(id)}, for good.`,
+    describe: ({ content_hash: hash, artifact_id: id }) => `Publish ${hash} as ${JSON.stringify(id)}, for good.`,
     run: async ({ artifact_id: id, content_hash: contentHash, category, metadata }, { session }) => {
       await checkUse(index, session, contentHash);
       // Held, so that the content is not collected between the look at it and the reference to it.
@@ -79,11 +77,11 @@ function listTool({ index }: ArtifactToolParts) {
     timeoutMs,
     properties: {
       category: nameOf('Only this category. Absent: all.'),
-      limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'The most artifacts to return.' },
+      limit: schema.integer('The most artifacts to return.', { minimum: 1, maximum: 1000, default: 100 }),
     },
     answers: ArtifactListSchema,
     describe: () => 'List artifacts.',
-    run: async ({ category, limit }: { readonly category?: string; readonly limit: number }, { session }) => {
+    run: async ({ category, limit }, { session }) => {
       const found = await index.listArtifacts({
         ...(category === undefined ? {} : { category }),
         ...(session.principal === 'operator' ? {} : { sessionId: session.id }),
@@ -104,8 +102,7 @@ function getTool({ index }: ArtifactToolParts) {
     properties: { artifact_id: nameOf('As it was published.') },
     required: ['artifact_id'],
     answers: ArtifactSchema,
-    describe: ({ artifact_id: id }: Pick<PublishArguments, 'artifact_id'>) =>
-      `Show the artifact ${JSON.stringify(id)}.`,
+    describe: ({ artifact_id: id }) => `Show the artifact ${JSON.stringify(id)}.`,
     run: async ({ artifact_id: id }, { session }) => {
       const found = await index.findArtifact(id);
       // A session sees what it published; operators see everything.

@@ -3,7 +3,8 @@ import type { InJson, RunningCall } from '@sallyport/contract';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { ListedCall, RunningCalls } from './running-calls.ts';
-import { defineOperatorTool, idOf } from '../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../registry/define-operator-tool.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
 type Calls = Pick<RunningCalls, 'list' | 'cancel'>;
 
@@ -17,9 +18,9 @@ function listTool(running: Calls) {
     name: 'calls.list',
     description: 'Lists the calls that run or wait, the oldest first.',
     mutates: false,
-    properties: { session_id: idOf('Only those of this session.') },
+    properties: { session_id: schema.id('Only those of this session.') },
     answers: CallService.method.listCalls,
-    run: ({ session_id: sessionId }: { readonly session_id?: string }, { callId }) => {
+    run: ({ session_id: sessionId }, { callId }) => {
       const others = running.list().filter((call) => call.callId !== callId);
       const shown = others.filter(({ session }) => sessionId === undefined || session.id === sessionId);
       return { calls: shown.map(describeCall) };
@@ -34,10 +35,10 @@ function cancelTool(running: Calls) {
     description: 'Ends a call that runs or waits. Its caller is told who ended it.',
     mutates: true,
     idempotent: true,
-    properties: { call_id: idOf('As calls.list shows it.') },
+    properties: { call_id: schema.id('As calls.list shows it.') },
     required: ['call_id'],
     answers: CallService.method.cancelCall,
-    preview: ({ call_id: id }: { readonly call_id: string }) => {
+    preview: ({ call_id: id }) => {
       const { tool, session } = find(running, id);
       return { summary: `Cancel call ${id} of ${session.agent}.`, detail: `tool: ${tool}\n` };
     },

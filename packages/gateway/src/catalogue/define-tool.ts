@@ -2,11 +2,12 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { modes, modesOutsideLockdown } from '../call/session.ts';
 import type { Session } from '../call/session.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
+import type { ValueOf } from '../registry/schemas/schema.ts';
 
 /** What one tool of the catalogue says about itself. What most tools have in common may be left out. */
-export interface CatalogueTool<Arguments, Output extends Json>
+export interface CatalogueTool<Input extends JsonObject, Output extends Json>
   extends
-    Pick<ToolDefinition, 'name' | 'aliases' | 'description' | 'inputSchema' | 'outputSchema' | 'risk' | 'timeoutMs'>,
+    Pick<ToolDefinition, 'name' | 'aliases' | 'description' | 'outputSchema' | 'risk' | 'timeoutMs'>,
     Partial<
       Pick<
         ToolDefinition,
@@ -21,22 +22,25 @@ export interface CatalogueTool<Arguments, Output extends Json>
         | 'examples'
       >
     > {
+  readonly inputSchema: Input;
   /** Besides `read` or `write`. */
   readonly tags: readonly string[];
   /** Absent: it only looks. */
   readonly mutates?: boolean;
   /** Absent: it touches nothing that rules know by a name. */
-  readonly claim?: (args: Arguments, session: Session) => Resources;
-  readonly timeoutMsFor?: (args: Arguments) => number;
-  readonly preview: (args: Arguments, context: ToolContext) => Effect | Promise<Effect>;
-  readonly run: (args: Arguments, context: ToolContext) => Output | Promise<Output>;
-  readonly summarize: (args: Arguments, output: Output) => string;
+  readonly claim?: (args: ValueOf<Input>, session: Session) => Resources;
+  readonly timeoutMsFor?: (args: ValueOf<Input>) => number;
+  readonly preview: (args: ValueOf<Input>, context: ToolContext) => Effect | Promise<Effect>;
+  readonly run: (args: ValueOf<Input>, context: ToolContext) => Output | Promise<Output>;
+  readonly summarize: (args: ValueOf<Input>, output: Output) => string;
 }
 
-export function defineTool<Arguments, Output extends Json>(tool: CatalogueTool<Arguments, Output>): AnyTool {
+export function defineTool<const Input extends JsonObject, Output extends Json>(
+  tool: CatalogueTool<Input, Output>,
+): AnyTool {
   const { claim, timeoutMsFor, preview, run, summarize, mutates = false, tags, ...about } = tool;
   // The gate passes only arguments that fit the input schema and outputs that came from `run`.
-  const read = (args: JsonObject) => args as unknown as Arguments;
+  const read = (args: JsonObject) => args as ValueOf<Input>;
   return {
     definition: {
       category: mutates ? 'system_write' : 'read_only',

@@ -1,24 +1,14 @@
 import { makeVisibleLine } from '@sallyport/contract';
 import type { AnyTool } from '../call/tool.ts';
-import { objectSchema } from '../catalogue/files/define-file-tool.ts';
+import * as schema from '../registry/schemas/schema.ts';
 import { parsePath } from '../paths/parse-path.ts';
 import { defineTool } from '../catalogue/define-tool.ts';
 import { runByClient } from './run-by-client.ts';
 
-interface Use {
-  readonly tool: string;
-  readonly input: object;
-}
-
-interface Edit {
-  readonly paths: readonly string[];
-  readonly input: object;
-}
-
 /** An edit that our own tools do not make: several passages, several files. */
 export function clientEdit(): AnyTool {
   return runByClient(
-    defineTool<Edit, never>({
+    defineTool({
       name: 'client.edit',
       aliases: [],
       description: 'An edit of files that a coding agent makes by itself.',
@@ -27,7 +17,7 @@ export function clientEdit(): AnyTool {
       mutates: true,
       scopes: ['paths'],
       timeoutMs: 3_600_000,
-      inputSchema: objectSchema({
+      inputSchema: schema.object({
         paths: { type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', minLength: 1, maxLength: 4096 } },
         input: { type: 'object', description: 'As the client gives it.' },
       }),
@@ -49,7 +39,7 @@ export function clientEdit(): AnyTool {
 /** Every other tool of a client, such as those of its own MCP servers: rules tell them apart by `arguments`. */
 export function clientTool(): AnyTool {
   return runByClient(
-    defineTool<Use, never>({
+    defineTool({
       name: 'client.tool',
       aliases: [],
       description:
@@ -58,7 +48,7 @@ export function clientTool(): AnyTool {
       risk: 'medium',
       mutates: true,
       timeoutMs: 3_600_000,
-      inputSchema: objectSchema({
+      inputSchema: schema.object({
         tool: { type: 'string', minLength: 1, maxLength: 256, description: 'As the client names it.' },
         input: { type: 'object', description: 'As the client gives it.' },
       }),

@@ -5,7 +5,6 @@ import { clientCommandCategory } from '../call/client-run.ts';
 import { refuse } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
 import type { AnyTool, ToolContext } from '../call/tool.ts';
-import { objectSchema, pathSchema } from '../catalogue/files/define-file-tool.ts';
 import { fileTools } from '../catalogue/files/index.ts';
 import { isName } from '../catalogue/shell/reading/find-tree.ts';
 import { readScript } from '../catalogue/shell/reading/read-script.ts';
@@ -16,6 +15,7 @@ import { parsePath } from '../paths/parse-path.ts';
 import { checkTrees } from './check-trees.ts';
 import { clientEdit, clientTool } from './client-tool.ts';
 import { runByClient } from './run-by-client.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
 /** The tools that clients run by themselves and that the gate judges, by their canonical names. */
 export function clientTools(): readonly AnyTool[] {
@@ -52,11 +52,11 @@ interface CommandArguments {
 const commandForm = {
   category: clientCommandCategory,
   description: 'A command that a coding agent runs in its own shell, outside of the sandbox.',
-  inputSchema: objectSchema(
+  inputSchema: schema.object(
     {
-      command: { type: 'string', minLength: 1, maxLength: 1_048_576, description: 'As the shell gets it.' },
-      cwd: pathSchema('The folder in which it runs.'),
-      home: pathSchema('The home folder of the user who runs it.'),
+      command: schema.string('As the shell gets it.', { minLength: 1, maxLength: 1_048_576 }),
+      cwd: schema.path('The folder in which it runs.'),
+      home: schema.path('The home folder of the user who runs it.'),
     },
     { optional: ['cwd', 'home'] },
   ),

@@ -6,6 +6,7 @@ import { cutText } from '../call/redacted.ts';
 import type { Redacted } from '../call/redacted.ts';
 import type { AnyTool } from '../call/tool.ts';
 import { defineOperatorTool } from '../registry/define-operator-tool.ts';
+import * as schema from '../registry/schemas/schema.ts';
 import type { Store } from '../storage/stores.ts';
 
 export interface ClientToolParts {
@@ -15,11 +16,6 @@ export interface ClientToolParts {
 
 type Path = InJson<ClientPath>;
 type Use = InJson<ClientUse>;
-
-interface CoverageArguments {
-  readonly paths?: readonly JsonObject[];
-  readonly uses?: readonly JsonObject[];
-}
 
 /** So far back the log is looked at. */
 const mostRecords = 200_000;
@@ -33,10 +29,8 @@ const probedFile = '/keys/audit.key';
 
 const texts = (...names: string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, { type: 'string', maxLength: 4096 }]));
-const objects = (maxItems: number, description: string, properties: JsonObject): JsonObject => ({
-  ...{ type: 'array', maxItems, description },
-  items: { type: 'object', properties, additionalProperties: false },
-});
+const objects = (maxItems: number, description: string, properties: JsonObject) =>
+  schema.array(description, { type: 'object', properties, additionalProperties: false }, { maxItems });
 const number: JsonObject = { type: ['string', 'number'] };
 
 /** Which clients come through the gate, and what went around it. */
@@ -61,7 +55,7 @@ export function clientOperatorTools({ store, redact }: ClientToolParts): readonl
       // Transcripts hold whatever people and agents wrote; the log does not become a copy of them.
       secretArguments: ['uses'],
       answers: ClientService.method.showCoverage,
-      run: async ({ paths = [], uses = [] }: CoverageArguments) => {
+      run: async ({ paths = [], uses = [] }) => {
         const told = uses.map(readUse);
         const seen = await readSeen(store, Math.min(Date.now() - lookBackMs, ...told.map(({ atMs }) => Number(atMs))));
         const around = told.filter(({ client, useId }) => !seen.uses.has(keyOf(client, useId)));

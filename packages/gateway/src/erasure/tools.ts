@@ -12,7 +12,7 @@ import { refuse } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import { ToolFailure, ToolRefused } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
-import { defineOperatorTool, idOf } from '../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../registry/define-operator-tool.ts';
 import type { ArchiveFolder } from '../storage/archive/archive-folder.ts';
 import type { Erasure, ErasureRepository, ErasureSubject } from '../storage/stores.ts';
 import { archivePayloads } from './archive-payloads.ts';
@@ -22,6 +22,7 @@ import type { ChooserParts } from './choose-records.ts';
 import { resolveSubject } from './resolve-subject.ts';
 import type { NamedSubject, SubjectParts } from './resolve-subject.ts';
 import { dayMs, delayMs, effectiveMs, lastByAge } from './retention.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
 export interface ErasureToolParts extends ChooserParts {
   readonly store: ErasureRepository & ChooserParts['store'] & SubjectParts['store'] & ArchiveParts['store'];
@@ -48,14 +49,14 @@ export function erasureTools(parts: ErasureToolParts): readonly AnyTool[] {
   ];
 }
 
-const name = (description: string) => ({ type: 'string', minLength: 1, maxLength: 128, description });
+const name = (description: string) => schema.string(description, { minLength: 1, maxLength: 128 });
 
 const subjects = {
   agent: name('The agent whose calls are erased.'),
   person: name('The person whose own calls are erased.'),
-  session_id: idOf('The session whose calls are erased.'),
-  call_id: idOf('The call that is erased, with its steps.'),
-  before_ms: { type: 'integer', minimum: 1, description: 'Calls that ended before this moment are erased.' },
+  session_id: schema.id('The session whose calls are erased.'),
+  call_id: schema.id('The call that is erased, with its steps.'),
+  before_ms: schema.integer('Calls that ended before this moment are erased.', { minimum: 1 }),
 };
 
 function eraseTool(parts: ErasureToolParts) {
@@ -72,7 +73,7 @@ function eraseTool(parts: ErasureToolParts) {
     required: ['reason'],
     answers: ErasureSchema,
     claim: requireDirector('audit.erase', parts),
-    preview: ({ reason, ...named }: NamedSubject & { readonly reason: string }) => ({
+    preview: ({ reason, ...named }) => ({
       summary: `Erase the arguments and results of ${spellNamed(named)}, 24 hours from now.`,
       detail: `${whatGoes}\nWhy: ${reason}\nUntil then it can be cancelled. Afterwards nobody can bring it back.`,
       undoable: false,
@@ -111,7 +112,7 @@ function previewTool(parts: ErasureToolParts) {
     timeoutMs: longMs,
     properties: subjects,
     answers: ErasurePreviewSchema,
-    run: async (named: NamedSubject, context) => {
+    run: async (named, context) => {
       const subject = await resolveSubject(named, parts);
       const untilIndex = await store.logSize();
       let [calls, records] = [0, 0];
@@ -142,11 +143,11 @@ function cancelTool(parts: ErasureToolParts) {
     name: 'audit.cancel_erasure',
     description: 'Cancels an erasure that has not begun.',
     mutates: true,
-    properties: { erasure_id: idOf('The erasure, as it was shown when it was asked for.') },
+    properties: { erasure_id: schema.id('The erasure, as it was shown when it was asked for.') },
     required: ['erasure_id'],
     answers: ErasureSchema,
     claim: requireDirector('audit.cancel_erasure', parts),
-    preview: ({ erasure_id: id }: { readonly erasure_id: string }) => ({ summary: `Cancel the erasure ${id}.` }),
+    preview: ({ erasure_id: id }) => ({ summary: `Cancel the erasure ${id}.` }),
     run: async ({ erasure_id: id }, context) => {
       const isCancelled = await parts.store.cancelErasure(id, context.session.agent, parts.nowMs());
       const erasure = (await parts.store.listErasures(mostListed)).find((each) => each.id === id);
@@ -165,7 +166,7 @@ function listTool({ store }: ErasureToolParts) {
     mutates: false,
     properties: { limit: { type: 'integer', minimum: 1, maximum: mostListed, default: 50 } },
     answers: ErasuresSchema,
-    run: async ({ limit }: { readonly limit: number }) => {
+    run: async ({ limit }) => {
       return { erasures: (await store.listErasures(limit)).map(describeErasure) };
     },
     summarize: (_args, { erasures }) => spellCount(erasures.length, 'erasure'),
@@ -202,7 +203,7 @@ function archiveTool(parts: ErasureToolParts) {
     required: ['before_ms'],
     answers: ArchivedPayloadsSchema,
     claim: requireDirector('audit.archive', parts),
-    preview: ({ before_ms: beforeMs }: { readonly before_ms: number }) => ({
+    preview: ({ before_ms: beforeMs }) => ({
       summary: `Move the payloads of records from before ${spellTime(beforeMs)} into files.`,
       detail: `They go to ${parts.archiveFolder}. Searches, receipts and \`audit verify\` read them there.`,
     }),

@@ -4,12 +4,12 @@ import { edges } from '../policy/judge/mode-policy.ts';
 import type { ModePolicy } from '../policy/judge/mode-policy.ts';
 import { isRefusal } from '../call/refusal.ts';
 import { modes } from '../call/session.ts';
-import type { Mode } from '../call/session.ts';
 import { ToolRefused } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { ModeAuthority } from './mode-authority.ts';
 import type { ModeChange } from '../storage/stores.ts';
 import { defineOperatorTool } from '../registry/define-operator-tool.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
 export interface ModeToolParts {
   readonly authority: ModeAuthority;
@@ -50,16 +50,11 @@ function setTool({ authority }: ModeToolParts) {
     mutates: true,
     properties: {
       mode: { enum: modes },
-      cause: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 500,
-        description: 'Why the mode changes. It is recorded in the log.',
-      },
+      cause: schema.string('Why the mode changes. It is recorded in the log.', { minLength: 1, maxLength: 500 }),
     },
     required: ['mode', 'cause'],
     answers: ModeChangeSchema,
-    preview: ({ mode }: { readonly mode: Mode; readonly cause: string }) => {
+    preview: ({ mode }) => {
       const present = authority.current();
       return { summary: `Change the mode from ${present} to ${mode}.`, undoable: edges[mode].includes(present) };
     },
@@ -79,7 +74,7 @@ function historyTool({ authority }: ModeToolParts) {
     mutates: false,
     properties: { limit: { type: 'integer', minimum: 1, maximum: 1000, default: 50 } },
     answers: ModeHistorySchema,
-    run: async ({ limit }: { readonly limit: number }) => {
+    run: async ({ limit }) => {
       return { changes: (await authority.history(limit)).map(describeChange) };
     },
     summarize: (_args, { changes }) => spellCount(changes.length, 'change'),

@@ -4,6 +4,7 @@ import { modes } from '../call/session.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
 import type { Session } from '../call/session.ts';
 import { describeMessage } from './schemas/describe-message.ts';
+import type { Properties, ValuesOf } from './schemas/schema.ts';
 
 /** A method of the contract, or a message, which is the output of the tool; its receipt is not for the tool to give. */
 export type Answers = Pick<DescMethod, 'kind' | 'output' | 'input'> | DescMessage | JsonObject;
@@ -14,7 +15,7 @@ type OutputOf<Given extends Answers> = Given extends { readonly output: infer Ou
     ? InJson<MessageShape<Given>>
     : JsonObject;
 
-export interface OperatorToolOptions<Arguments, Given extends Answers>
+export interface OperatorToolOptions<Named extends Properties, Required extends string, Given extends Answers>
   extends
     Pick<ToolDefinition, 'name' | 'description' | 'mutates' | 'secretArguments'>,
     Partial<
@@ -36,19 +37,22 @@ export interface OperatorToolOptions<Arguments, Given extends Answers>
       >
     > {
   /** Absent: none. */
-  readonly properties?: JsonObject;
-  readonly required?: readonly string[];
+  readonly properties?: Named;
+  readonly required?: readonly Required[];
   /** The method that is the governed call of this tool; else the message, or the schema, of the output. */
   readonly answers: Given;
   /** The arguments for a request, whose fields have their names in the contract. Absent: they are the same. */
   readonly argumentsOf?: ServedMethod['argumentsOf'];
   /** Which of the requests are for this tool. Absent: all of them. */
   readonly serves?: (request: JsonObject) => boolean;
-  readonly claim?: (args: Arguments, session: Session) => Resources;
+  readonly claim?: (args: ValuesOf<Named, Required>, session: Session) => Resources;
   /** What differs from the description alone, and from being undoable when it changes nothing. */
-  readonly preview?: (args: Arguments, context: ToolContext) => Partial<Effect> | Promise<Partial<Effect>>;
-  readonly run: (args: Arguments, context: ToolContext) => OutputOf<Given> | Promise<OutputOf<Given>>;
-  readonly summarize: (args: Arguments, output: OutputOf<Given>) => string;
+  readonly preview?: (
+    args: ValuesOf<Named, Required>,
+    context: ToolContext,
+  ) => Partial<Effect> | Promise<Partial<Effect>>;
+  readonly run: (args: ValuesOf<Named, Required>, context: ToolContext) => OutputOf<Given> | Promise<OutputOf<Given>>;
+  readonly summarize: (args: ValuesOf<Named, Required>, output: OutputOf<Given>) => string;
 }
 
 /** How requests of a method become calls of a tool. */
@@ -65,13 +69,15 @@ export interface OperatorTool extends AnyTool {
 }
 
 /** A tool that people use to run the gate. It touches nothing outside; agents do not see it unless it says so. */
-export function defineOperatorTool<Arguments = object, const Given extends Answers = Answers>(
-  options: OperatorToolOptions<Arguments, Given>,
-): OperatorTool {
+export function defineOperatorTool<
+  const Named extends Properties = {},
+  const Required extends string = never,
+  const Given extends Answers = Answers,
+>(options: OperatorToolOptions<Named, Required, Given>): OperatorTool {
   const { name, description, mutates, properties = {}, required = [], answers, secretArguments } = options;
   const { argumentsOf = (request) => request, serves = () => true, claim, preview, run, summarize } = options;
   // The gate passes only arguments that fit the input schema and outputs that came from `run`.
-  const read = (args: JsonObject): Arguments => args as unknown as Arguments;
+  const read = (args: JsonObject) => args as ValuesOf<Named, Required>;
   const method = isMethod(answers) ? answers : undefined;
   return {
     definition: {
@@ -109,8 +115,6 @@ export function defineOperatorTool<Arguments = object, const Given extends Answe
     summarize: (args, output) => summarize(read(args), output as OutputOf<Given>),
   };
 }
-
-export const idOf = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: 64, description });
 
 function isMethod(answers: Answers): answers is Pick<DescMethod, 'kind' | 'output' | 'input'> {
   return answers['kind'] === 'rpc';

@@ -1,21 +1,15 @@
 import { SecretListSchema, spellCount } from '@sallyport/contract';
-import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { SecretStore } from './secret-store.ts';
 import { defineOperatorTool } from '../registry/define-operator-tool.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
-interface NameArgument {
-  readonly name: string;
-}
-
-const nameProperty: JsonObject = {
-  type: 'string',
+const nameProperty = schema.string('Name of the secret, such as GITHUB_TOKEN.', {
   pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,127}$',
-  description: 'Name of the secret, such as GITHUB_TOKEN.',
-};
+});
 
-const nameOnly: JsonObject = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
+const nameOnly = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
 
 /** Keeping secrets for tools. No tool shows a value. */
 export function secretTools(secrets: SecretStore): readonly AnyTool[] {
@@ -41,7 +35,7 @@ function setTool(secrets: SecretStore) {
     required: ['name', 'value'],
     secretArguments: ['value'],
     answers: nameOnly,
-    preview: ({ name }: NameArgument & { readonly value: string }) => ({ summary: `Set the secret ${name}.` }),
+    preview: ({ name }) => ({ summary: `Set the secret ${name}.` }),
     run: async ({ name, value }) => {
       await secrets.set(name, value);
       return { name };
@@ -75,7 +69,7 @@ function removeTool(secrets: SecretStore) {
     properties: { name: nameProperty },
     required: ['name'],
     answers: nameOnly,
-    preview: ({ name }: NameArgument) => ({
+    preview: ({ name }) => ({
       summary: `Remove the secret ${name}.`,
       detail: 'Its value cannot be brought back. Tools that use it fail until it is set again.',
     }),

@@ -8,7 +8,7 @@ import {
   wholeText,
   WorkspaceListSchema,
 } from '@sallyport/contract';
-import type { AcceptedWorkspace, InJson, JsonObject, ProjectRulesReport } from '@sallyport/contract';
+import type { AcceptedWorkspace, InJson, ProjectRulesReport } from '@sallyport/contract';
 import { ConfigError } from '../call/fault.ts';
 import type { Session } from '../call/session.ts';
 import { ToolFailure } from '../call/tool.ts';
@@ -22,6 +22,7 @@ import type { EndSession } from '../sessions/tools/sessions.ts';
 import type { Store } from '../storage/stores.ts';
 import { hashProjectRules, parseProjectRules, projectRulesFile, readProjectFile } from './project-rules.ts';
 import type { InspectedRoot, WorkspaceBook } from './workspace-book.ts';
+import * as schema from '../registry/schemas/schema.ts';
 
 export interface WorkspaceToolParts {
   readonly book: WorkspaceBook;
@@ -36,12 +37,7 @@ interface PathArgument {
   readonly path: string;
 }
 
-const pathProperty: JsonObject = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 4096,
-  description: 'An absolute path of a folder.',
-};
+const pathProperty = schema.string('An absolute path of a folder.', { minLength: 1, maxLength: 4096 });
 
 /** In which folders sessions may work, and which rules of their projects are in force. */
 export function workspaceTools(parts: WorkspaceToolParts): readonly AnyTool[] {
@@ -59,7 +55,7 @@ function addTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
     properties: { path: pathProperty },
     required: ['path'],
     answers: AddedWorkspaceSchema,
-    preview: (args: PathArgument) => ({ summary: tell(args), undoable: true }),
+    preview: (args) => ({ summary: tell(args), undoable: true }),
     run: async ({ path }, { session }) => {
       const root = usableFolder(path, folders);
       // The daemon's own workspace is accepted only as long as the daemon runs there, unless it is kept like the others.
@@ -94,7 +90,7 @@ function showTool({ book, folders }: WorkspaceToolParts) {
     properties: { path: pathProperty },
     required: ['path'],
     answers: ProjectRulesReportSchema,
-    run: ({ path }: PathArgument) => {
+    run: ({ path }) => {
       const root = acceptedRoot(path, book);
       const inspected = book.inspect().find((each) => each.path === root) as InspectedRoot;
       const { bytes } = readProjectFile(root);
@@ -120,16 +116,14 @@ function acceptTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
     idempotent: true,
     properties: {
       path: pathProperty,
-      sha256: {
-        type: 'string',
-        pattern: '^(?:[0-9a-f]{64})?$',
-        description:
-          'SHA-256 of the file that you looked at; empty when there was no file. Absent: the file as it is now.',
-      },
+      sha256: schema.string(
+        'SHA-256 of the file that you looked at; empty when there was no file. Absent: the file as it is now.',
+        { pattern: '^(?:[0-9a-f]{64})?$' },
+      ),
     },
     required: ['path'],
     answers: AcceptedRulesSchema,
-    preview: (args: PathArgument & { readonly sha256?: string }) => {
+    preview: (args) => {
       return { summary: tell(args), detail: describeFile(args.path), undoable: true };
     },
     run: async ({ path, sha256 }, { session }) => {
@@ -166,7 +160,7 @@ function removeTool({ book, store, endSession, onChanged }: WorkspaceToolParts) 
     properties: { path: pathProperty },
     required: ['path'],
     answers: RemovedWorkspaceSchema,
-    preview: (args: PathArgument) => ({ summary: tell(args), undoable: true }),
+    preview: (args) => ({ summary: tell(args), undoable: true }),
     run: async ({ path }, { session }) => {
       const named = readRoot(path);
       // The folder may be gone, and a link on the way to it another one.

@@ -1,4 +1,3 @@
-import type { JsonObject } from '@sallyport/contract';
 import type { RedactText } from '../../call/redacted.ts';
 import type { ApprovalWatch, PlanWatch } from '../approval-watch.ts';
 import type { ConfirmTokens } from '../confirm-tokens.ts';
@@ -13,8 +12,8 @@ import { refuse } from '../../call/refusal.ts';
 import type { Mode, Session } from '../../call/session.ts';
 import { risks, ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { Risk } from '../../call/tool.ts';
-import { idOf } from '../../registry/define-operator-tool.ts';
 import type { ApprovalRepository, Store } from '../../storage/stores.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** What the tools of approvals, plans and confirm tokens work with. */
 export interface ApprovalToolParts {
@@ -41,32 +40,19 @@ export interface ApprovalToolParts {
   readonly saveConfirmKey: (keyFile: string) => void;
 }
 
-/** An argument that names a task. */
-export interface OfTask {
-  readonly task_id: string;
-}
+export const taskProperty = schema.id('As approvals.list shows it.');
+export const planProperty = schema.id('As plans.list shows it, and plans.propose returned it.');
 
-export interface OfPlan {
-  readonly plan_id: string;
-}
-
-export const taskProperty = idOf('As approvals.list shows it.');
-export const planProperty = idOf('As plans.list shows it, and plans.propose returned it.');
-
-export const noteProperty: JsonObject = {
-  type: 'string',
+export const noteProperty = schema.string('What to tell the agent, such as what it should change. Absent: nothing.', {
   minLength: 1,
   maxLength: 4000,
-  description: 'What to tell the agent, such as what it should change. Absent: nothing.',
-};
+});
 
-export const limitProperty: JsonObject = {
-  type: 'integer',
+export const limitProperty = schema.integer('How many, newest first.', {
   minimum: 1,
   maximum: 200,
   default: 50,
-  description: 'How many, newest first.',
-};
+});
 
 export function requireOffice(mayDecide: MayDecide, person: Session, about: Decidable): void {
   const reason = mayDecide(person, about);

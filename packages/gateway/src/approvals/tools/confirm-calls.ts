@@ -7,11 +7,12 @@ import { isRefusal } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
-import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { requireApprover, requireOffice } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
 import { callProperties } from './propose-plan.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface IssueArguments {
   readonly session_id: string;
@@ -33,8 +34,8 @@ export function issueToken(parts: ApprovalToolParts) {
     description: 'Makes a confirm token, which lets a session make exactly these calls in one trace.',
     mutates: true,
     properties: {
-      session_id: idOf('As sessions.list shows it.'),
-      trace_id: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'The trace id that the calls will have.' },
+      session_id: schema.id('As sessions.list shows it.'),
+      trace_id: schema.string('The trace id that the calls will have.', { pattern: '^[0-9a-f]{32}$' }),
       calls: {
         type: 'array',
         minItems: 1,
@@ -42,15 +43,11 @@ export function issueToken(parts: ApprovalToolParts) {
         items: { type: 'object', additionalProperties: false, required: ['tool'], properties: callProperties },
       },
       ttl_seconds: { type: 'integer', minimum: 1, maximum: mostSeconds, default: 60 },
-      reusable: {
-        type: 'boolean',
-        default: false,
-        description: 'Whether the token can be used any number of times. Otherwise it can be used once.',
-      },
+      reusable: schema.flag('Whether the token can be used any number of times. Otherwise it can be used once.'),
     },
     required: ['session_id', 'trace_id', 'calls'],
     answers: ConfirmTokenSchema,
-    preview: async (args: IssueArguments, context) => {
+    preview: async (args, context) => {
       const rehearsed = await rehearseCalls(parts, args, context);
       const detail = rehearsed.map((step) => {
         const [summary, whole] = [step.effect.summary, step.effect.detail].map((text) => unmask(text, step)) as [
@@ -98,10 +95,10 @@ export function revokeToken({ store }: ApprovalToolParts) {
     name: 'confirm.revoke',
     description: 'Revokes a confirm token. For the token of a plan, give the id of the plan.',
     mutates: true,
-    properties: { token_id: idOf('As confirm.issue returned it.') },
+    properties: { token_id: schema.id('As confirm.issue returned it.') },
     required: ['token_id'],
     answers: { type: 'object', additionalProperties: false },
-    run: async ({ token_id: id }: { readonly token_id: string }) => {
+    run: async ({ token_id: id }) => {
       await store.revokeToken(id, Date.now() + longestTokenMs);
       return {};
     },
@@ -115,10 +112,10 @@ export function rotateKey({ tokens, saveConfirmKey }: ApprovalToolParts) {
     description: 'Rotates the key that signs confirm tokens. Existing tokens stay valid.',
     mutates: true,
     properties: {
-      revoke_all: { type: 'boolean', default: false, description: 'Also revoke all existing confirm tokens.' },
+      revoke_all: schema.flag('Also revoke all existing confirm tokens.'),
     },
     answers: { type: 'object', additionalProperties: false },
-    run: ({ revoke_all: forget }: { readonly revoke_all: boolean }) => {
+    run: ({ revoke_all: forget }) => {
       tokens.rotate(saveConfirmKey, { forget });
       return {};
     },

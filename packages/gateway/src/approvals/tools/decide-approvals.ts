@@ -1,5 +1,4 @@
 import { ApprovalService } from '@sallyport/contract';
-import type { JsonObject } from '@sallyport/contract';
 import { explainTerms, mostMinutes, standingOf } from '../standing-terms.ts';
 import type { StandingTerms } from '../standing-terms.ts';
 import type { ApprovalTask } from '../../call/approval.ts';
@@ -15,10 +14,12 @@ import {
   taskProperty,
   unknownTask,
 } from './approval-parts.ts';
-import type { ApprovalToolParts, OfTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
 import { describeTask } from './describe-approval.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
-interface DenyArguments extends OfTask {
+interface DenyArguments {
+  readonly task_id: string;
   readonly effect_sha256?: string;
   readonly note?: string;
 }
@@ -29,11 +30,10 @@ interface ApproveArguments extends DenyArguments {
   readonly standing?: { readonly for_session?: boolean; readonly minutes?: number; readonly uses?: number };
 }
 
-export const effectProperty: JsonObject = {
-  type: 'string',
-  pattern: '^[0-9a-f]{64}$',
-  description: 'SHA-256 of the effect that you saw, as the tool that showed the effect returned it.',
-};
+export const effectProperty = schema.string(
+  'SHA-256 of the effect that you saw, as the tool that showed the effect returned it.',
+  { pattern: '^[0-9a-f]{64}$' },
+);
 export function approveApproval(parts: ApprovalToolParts) {
   const { store, hideHeld } = parts;
   return defineOperatorTool({
@@ -43,22 +43,20 @@ export function approveApproval(parts: ApprovalToolParts) {
     properties: {
       task_id: taskProperty,
       effect_sha256: effectProperty,
-      runs: {
-        type: 'integer',
+      runs: schema.integer('How many of the requested runs to approve, as you saw them.', {
         minimum: 1,
         maximum: 20,
         default: 1,
-        description: 'How many of the requested runs to approve, as you saw them.',
-      },
+      }),
       note: noteProperty,
       standing: {
         type: 'object',
         additionalProperties: false,
         description: 'Also approves further calls of this tool by this session. Absent: this call only.',
         properties: {
-          for_session: { type: 'boolean', description: `Whatever they touch, for ${mostMinutes / 60} hours at most.` },
-          minutes: { type: 'integer', minimum: 1, maximum: mostMinutes, description: 'If they touch the same things.' },
-          uses: { type: 'integer', minimum: 1, maximum: 1000, description: 'How many of them. Absent: any number.' },
+          for_session: schema.boolean(`Whatever they touch, for ${mostMinutes / 60} hours at most.`),
+          minutes: schema.integer('If they touch the same things.', { minimum: 1, maximum: mostMinutes }),
+          uses: schema.integer('How many of them. Absent: any number.', { minimum: 1, maximum: 1000 }),
         },
       },
     },
@@ -68,7 +66,7 @@ export function approveApproval(parts: ApprovalToolParts) {
     argumentsOf: ({ id, effect_sha256, note, standing, runs }) => {
       return { task_id: id, effect_sha256, note, standing, runs };
     },
-    run: async (args: ApproveArguments, { session }) => {
+    run: async (args, { session }) => {
       const waiting = await findDecidable(parts, args.task_id, session);
       const terms = args.standing && readTerms(args.standing);
       const problem = terms && explainTerms(terms, waiting);
@@ -97,7 +95,7 @@ export function denyApproval(parts: ApprovalToolParts) {
     serves: ({ approved }) => approved !== true,
     // A denial has no terms, whatever the request says of them.
     argumentsOf: ({ id, effect_sha256, note }) => ({ task_id: id, effect_sha256, note }),
-    run: async (args: DenyArguments, { session }) => {
+    run: async (args, { session }) => {
       await findDecidable(parts, args.task_id, session);
       const task = await decideTask(parts, args, session, 0);
       return { approval: describeTask(task, { hideHeld: parts.hideHeld }), standingId: '' };

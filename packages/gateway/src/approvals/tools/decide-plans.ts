@@ -11,17 +11,10 @@ import {
   requireSeen,
   unknownPlan,
 } from './approval-parts.ts';
-import type { ApprovalToolParts, OfPlan } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
 import { describePlan } from './describe-approval.ts';
 import { mostSteps } from './propose-plan.ts';
-
-interface DenyArguments extends OfPlan {
-  readonly note?: string;
-}
-
-interface ApproveArguments extends DenyArguments {
-  readonly steps?: readonly number[];
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 export function approvePlan(parts: ApprovalToolParts) {
   return defineOperatorTool({
@@ -30,21 +23,18 @@ export function approvePlan(parts: ApprovalToolParts) {
     mutates: true,
     properties: {
       plan_id: planProperty,
-      steps: {
-        type: 'array',
-        minItems: 1,
-        maxItems: mostSteps,
-        uniqueItems: true,
-        items: { type: 'integer', minimum: 0, maximum: mostSteps - 1 },
-        description: 'Which steps, counted from 0. Absent: all of them.',
-      },
+      steps: schema.array(
+        'Which steps, counted from 0. Absent: all of them.',
+        { type: 'integer', minimum: 0, maximum: mostSteps - 1 },
+        { minItems: 1, maxItems: mostSteps, uniqueItems: true },
+      ),
       note: noteProperty,
     },
     required: ['plan_id'],
     answers: PlanService.method.decidePlan,
     serves: ({ approved_steps: steps }) => steps !== undefined,
     argumentsOf: ({ id, approved_steps: steps, note }) => ({ plan_id: id, steps, note }),
-    run: async ({ plan_id: id, steps, note }: ApproveArguments, { session }) => {
+    run: async ({ plan_id: id, steps, note }, { session }) => {
       const plan = await findDecidable(parts, id, session);
       const all = plan.steps.map((_, index) => index);
       const unknown = steps?.find((index) => !all.includes(index));
@@ -73,7 +63,7 @@ export function denyPlan(parts: ApprovalToolParts) {
     answers: PlanService.method.decidePlan,
     serves: ({ approved_steps: steps }) => steps === undefined,
     argumentsOf: ({ id, note }) => ({ plan_id: id, note }),
-    run: async ({ plan_id: id, note }: DenyArguments, { session }) => {
+    run: async ({ plan_id: id, note }, { session }) => {
       const plan = await findDecidable(parts, id, session);
       return decide(parts, plan, { approvedSteps: [], by: session.agent, ...(note === undefined ? {} : { note }) });
     },

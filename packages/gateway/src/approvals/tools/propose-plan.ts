@@ -1,6 +1,6 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { PlanService, spellCount } from '@sallyport/contract';
-import type { InJson, JsonObject, Plan as PlanMessage } from '@sallyport/contract';
+import type { InJson, Plan as PlanMessage } from '@sallyport/contract';
 import type { Rehearsed } from '../rehearsal.ts';
 import { countCharacters, stepSubject } from '../unmasked-secrets.ts';
 import { isWithin } from '@sallyport/sandbox';
@@ -14,25 +14,14 @@ import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { requireApprover } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
 import { describePlan, noStep } from './describe-approval.ts';
-
-interface ProposedCall {
-  readonly tool: string;
-  readonly arguments: JsonObject;
-  readonly reason: string;
-}
-
-interface ProposeArguments {
-  readonly summary: string;
-  readonly calls: readonly ProposedCall[];
-  readonly trace_id?: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 export const mostSteps = 50;
 
-export const callProperties: JsonObject = {
-  tool: { type: 'string', minLength: 1, maxLength: 256, description: 'Canonical name or alias.' },
+export const callProperties = {
+  tool: schema.string('Canonical name or alias.', { minLength: 1, maxLength: 256 }),
   arguments: { type: 'object', default: {} },
-};
+} as const;
 
 /** An agent shows what it means to do. Each call meets the gates first: nobody is asked about one that cannot run. */
 export function proposePlan(parts: ApprovalToolParts) {
@@ -50,7 +39,7 @@ export function proposePlan(parts: ApprovalToolParts) {
       },
     ],
     properties: {
-      summary: { type: 'string', minLength: 1, maxLength: 4000, description: 'What the plan is for.' },
+      summary: schema.string('What the plan is for.', { minLength: 1, maxLength: 4000 }),
       calls: {
         type: 'array',
         minItems: 1,
@@ -61,19 +50,17 @@ export function proposePlan(parts: ApprovalToolParts) {
           required: ['tool'],
           properties: {
             ...callProperties,
-            reason: { type: 'string', maxLength: 2000, default: '', description: 'What the call is for.' },
+            reason: schema.string('What the call is for.', { maxLength: 2000, default: '' }),
           },
         },
       },
-      trace_id: {
-        type: 'string',
+      trace_id: schema.string('The trace id that the calls will have. Absent: a new one, which the answer names.', {
         pattern: '^[0-9a-f]{32}$',
-        description: 'The trace id that the calls will have. Absent: a new one, which the answer names.',
-      },
+      }),
     },
     required: ['summary', 'calls'],
     answers: PlanService.method.proposePlan,
-    run: async ({ summary, calls, trace_id: traceId = newTraceId() }: ProposeArguments, { session, signal }) => {
+    run: async ({ summary, calls, trace_id: traceId = newTraceId() }, { session, signal }) => {
       await refuseTooMany(parts, session);
       const told = calls.map(({ tool, reason }) => ({ tool: redact(tool), reason: redact(reason) }));
       const shown = { summary: redact(summary), traceId };

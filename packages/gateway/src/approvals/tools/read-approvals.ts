@@ -2,18 +2,11 @@ import { ApprovalService } from '@sallyport/contract';
 import { approvalStatuses } from '../../call/approval.ts';
 import type { ApprovalStatus, ApprovalTask } from '../../call/approval.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { limitProperty, taskProperty, unknownTask } from './approval-parts.ts';
-import type { ApprovalToolParts, OfTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
 import { describeTask, describeWholeTask } from './describe-approval.ts';
-
-interface ListArguments {
-  readonly status: ApprovalStatus | 'all';
-  readonly session_id?: string;
-  readonly limit: number;
-  readonly after?: string;
-  readonly whole: boolean;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 export function listApprovals({ store, ...showing }: ApprovalToolParts) {
   return defineOperatorTool({
@@ -22,12 +15,12 @@ export function listApprovals({ store, ...showing }: ApprovalToolParts) {
     mutates: false,
     properties: {
       status: { enum: [...approvalStatuses, 'all'], default: 'pending' },
-      session_id: idOf('Only of this session.'),
+      session_id: schema.id('Only of this session.'),
       limit: limitProperty,
-      after: idOf(
+      after: schema.id(
         'Only those that were asked after this one, the oldest first. Goes with a status and without a session.',
       ),
-      whole: { type: 'boolean', default: false, description: 'With their effects.' },
+      whole: schema.flag('With their effects.'),
     },
     answers: ApprovalService.method.listApprovals,
     argumentsOf: ({ status = 'all', limit = 50, after, whole = false }) => ({
@@ -36,7 +29,7 @@ export function listApprovals({ store, ...showing }: ApprovalToolParts) {
       ...(after === undefined ? {} : { after }),
       whole,
     }),
-    run: async ({ status, session_id: sessionId, limit, after, whole }: ListArguments) => {
+    run: async ({ status, session_id: sessionId, limit, after, whole }) => {
       const found =
         after === undefined
           ? await store.listApprovals({
@@ -54,7 +47,7 @@ export function listApprovals({ store, ...showing }: ApprovalToolParts) {
 }
 
 interface AfterFilter {
-  readonly status: ListArguments['status'];
+  readonly status: ApprovalStatus | 'all';
   readonly sessionId: string | undefined;
   readonly after: string;
   readonly limit: number;
@@ -80,7 +73,7 @@ export function showApproval({ store, ...showing }: ApprovalToolParts) {
     required: ['task_id'],
     answers: ApprovalService.method.getApproval,
     argumentsOf: ({ id }) => ({ task_id: id }),
-    run: async ({ task_id: id }: OfTask) => {
+    run: async ({ task_id: id }) => {
       const task = await store.findApproval(id);
       if (task === undefined) throw unknownTask(id);
       return { approval: describeWholeTask(task, showing) };

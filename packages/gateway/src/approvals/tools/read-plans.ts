@@ -4,7 +4,7 @@ import type { Plan } from '../../call/approval.ts';
 import type { Session } from '../../call/session.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { limitProperty, planProperty, unknownPlan } from './approval-parts.ts';
-import type { ApprovalToolParts, OfPlan } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
 import { describePlan } from './describe-approval.ts';
 
 export function listPlans({ store, hideHeld }: ApprovalToolParts) {
@@ -16,7 +16,7 @@ export function listPlans({ store, hideHeld }: ApprovalToolParts) {
     properties: { limit: limitProperty },
     answers: PlanService.method.listPlans,
     argumentsOf: ({ limit = 50 }) => ({ limit: Math.min(Number(limit), 200) }),
-    run: async ({ limit }: { readonly limit: number }, { session }) => {
+    run: async ({ limit }, { session }) => {
       const own = session.principal === 'operator' ? {} : { sessionId: session.id };
       const plans = await store.listPlans({ ...own, limit });
       // Effects are long, and one looks at them one plan at a time.
@@ -36,7 +36,7 @@ export function showPlan({ store, tokens, explainHold, hideHeld }: ApprovalToolP
     required: ['plan_id'],
     answers: PlanService.method.getPlan,
     argumentsOf: ({ id }) => ({ plan_id: id }),
-    run: async ({ plan_id: id }: OfPlan, { session }) => {
+    run: async ({ plan_id: id }, { session }) => {
       const plan = findVisible(await store.findPlan(id), session);
       if (plan === undefined) throw unknownPlan(id);
       const forPerson = session.principal === 'operator';

@@ -1,5 +1,5 @@
 import { RevealedSecretsSchema } from '@sallyport/contract';
-import type { InJson, JsonObject, RevealedSecret } from '@sallyport/contract';
+import type { InJson, RevealedSecret } from '@sallyport/contract';
 import { showEffect } from '../show-effect.ts';
 import { stepSubject } from '../unmasked-secrets.ts';
 import type { MaskedSecret } from '../../call/approval.ts';
@@ -8,7 +8,8 @@ import { ToolFailure } from '../../call/tool.ts';
 import type { Effect } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { planProperty, requireOffice, taskProperty, unknownPlan, unknownTask } from './approval-parts.ts';
-import type { ApprovalToolParts, OfPlan, OfTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export interface RevealArguments {
   readonly number?: number;
@@ -28,18 +29,9 @@ interface Revealed extends MaskedSecret {
   readonly value: string;
 }
 
-interface OfStep extends OfPlan {
-  readonly step: number;
-}
-
-export const revealProperties: JsonObject = {
-  number: { type: 'integer', minimum: 1, maximum: 9_999_999, description: 'As in its mark. Absent: all of them.' },
-  reason: {
-    type: 'string',
-    minLength: 3,
-    maxLength: 500,
-    description: 'Why you need to see it. It is recorded in the log.',
-  },
+export const revealProperties = {
+  number: schema.integer('As in its mark. Absent: all of them.', { minimum: 1, maximum: 9_999_999 }),
+  reason: schema.string('Why you need to see it. It is recorded in the log.', { minLength: 3, maxLength: 500 }),
 };
 
 /** Shows the person who decides about a call what is masked in its effect. The log records who looked, at what and why. */
@@ -58,8 +50,7 @@ export function revealOfApproval(parts: ApprovalToolParts) {
     properties: { task_id: taskProperty, ...revealProperties },
     required: ['task_id', 'reason'],
     answers: RevealedSecretsSchema,
-    preview: async ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) =>
-      previewOf(await look(id, session), args),
+    preview: async ({ task_id: id, ...args }, { session }) => previewOf(await look(id, session), args),
     run: async ({ task_id: id, ...args }, { session }) => {
       return { revealed: reveal(parts, await look(id, session), args, session) };
     },
@@ -81,13 +72,12 @@ export function revealOfPlan(parts: ApprovalToolParts) {
     ...revealing,
     properties: {
       plan_id: planProperty,
-      step: { type: 'integer', minimum: 0, maximum: 999, description: 'Counted from 0.' },
+      step: schema.integer('Counted from 0.', { minimum: 0, maximum: 999 }),
       ...revealProperties,
     },
     required: ['plan_id', 'step', 'reason'],
     answers: RevealedSecretsSchema,
-    preview: async ({ plan_id: id, step, ...args }: RevealArguments & OfStep, { session }) =>
-      previewOf(await look(id, step, session), args),
+    preview: async ({ plan_id: id, step, ...args }, { session }) => previewOf(await look(id, step, session), args),
     run: async ({ plan_id: id, step, ...args }, { session }) => {
       return { revealed: reveal(parts, await look(id, step, session), args, session) };
     },

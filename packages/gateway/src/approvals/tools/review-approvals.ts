@@ -18,19 +18,12 @@ import {
   taskProperty,
   unknownTask,
 } from './approval-parts.ts';
-import type { ApprovalToolParts, OfTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
 import { decideTask, effectProperty } from './decide-approvals.ts';
 import { describeTask, describeWholeTask } from './describe-approval.ts';
 import { nameAll, reveal, revealProperties } from './reveal-secrets.ts';
-import type { RevealArguments } from './reveal-secrets.ts';
 
 const decisions = ['approve', 'deny', 'request_changes'] as const;
-
-interface DecideArguments extends OfTask {
-  readonly effect_sha256: string;
-  readonly decision: (typeof decisions)[number];
-  readonly note?: string;
-}
 
 /** For agents that the rules name as approvers: they see the calls that they may decide about, and no others. */
 const forAgents = { audience: 'everyone', allowedModes: modesOutsideLockdown } as const;
@@ -45,7 +38,7 @@ export function listReviews(parts: ApprovalToolParts) {
     mutates: false,
     properties: { limit: limitProperty },
     answers: ListApprovalsResponseSchema,
-    run: async ({ limit }: { readonly limit: number }, { session }) => {
+    run: async ({ limit }, { session }) => {
       const { store, mayDecide } = parts;
       const pending = await store.listForAgent({ approver: session.agent, limit: mostLookedAt });
       const own = pending.filter((task) => mayDecide(session, task) === undefined);
@@ -64,7 +57,7 @@ export function showReview(parts: ApprovalToolParts) {
     properties: { task_id: taskProperty },
     required: ['task_id'],
     answers: GetApprovalResponseSchema,
-    run: async ({ task_id: id }: OfTask, { session }) => {
+    run: async ({ task_id: id }, { session }) => {
       const task = await findReviewable(parts, id, session);
       return { approval: describeWholeTask(task, parts) };
     },
@@ -95,7 +88,7 @@ export function decideReview(parts: ApprovalToolParts) {
     },
     required: ['task_id', 'effect_sha256', 'decision'],
     answers: DecideApprovalResponseSchema,
-    run: async (args: DecideArguments, { session }) => {
+    run: async (args, { session }) => {
       const task = await findReviewable(parts, args.task_id, session);
       if (args.decision === 'request_changes' && args.note === undefined) {
         throw new ToolFailure('INVALID_ARGUMENTS', 'A note has to say what to change.');
@@ -122,7 +115,7 @@ export function revealReview(parts: ApprovalToolParts) {
     properties: { task_id: taskProperty, ...revealProperties },
     required: ['task_id', 'reason'],
     answers: RevealedSecretsSchema,
-    run: async ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) => {
+    run: async ({ task_id: id, ...args }, { session }) => {
       const task = await findReviewable(parts, id, session);
       const masked = task.masked ?? [];
       const view = { subject: id, status: task.status, masked, mayShow: mustBeSeen };

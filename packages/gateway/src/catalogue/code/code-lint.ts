@@ -5,23 +5,36 @@ import type { AnyTool } from '../../call/tool.ts';
 import { redactEnd } from '../../call/redacted.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { linterNames, linters } from './linters.ts';
 import type { LinterName, Problem } from './linters.ts';
 import type { Project } from './find-project.ts';
 import { claimProject, findCommand, noneFound, runCommand, showCommand } from './project-command.ts';
 import type { ProjectCommand } from './project-command.ts';
-
-interface LintArguments {
-  readonly path: string;
-  readonly linter: LinterName | 'auto';
-  readonly files: readonly string[];
-  readonly max_problems: number;
-  readonly timeout_ms: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const maxTimeoutMs = 600_000;
 const marginMs = 10_000;
+
+const inputSchema = schema.object({
+  path: schema.path('The folder of the project.', { default: '.' }),
+  linter: schema.choice(
+    'Which linter to run. auto: the first of these that the project uses.',
+    ['auto', ...linterNames],
+    { default: 'auto' },
+  ),
+  files: schema.array(
+    'Files and folders to look at, from the folder of the project. Empty: all of it.',
+    { type: 'string', minLength: 1, maxLength: 4096 },
+    { maxItems: 200, default: [] },
+  ),
+  max_problems: schema.integer('The most problems.', { minimum: 1, maximum: 5000, default: 200 }),
+  timeout_ms: schema.integer('After this time the linter is ended.', {
+    minimum: 1000,
+    maximum: maxTimeoutMs,
+    default: 120_000,
+  }),
+});
+type LintArguments = schema.ValueOf<typeof inputSchema>;
 
 export function codeLint(): AnyTool {
   return defineTool({
@@ -34,55 +47,31 @@ export function codeLint(): AnyTool {
     scopes: ['paths', 'commands'],
     requiresSandbox: true,
     timeoutMs: maxTimeoutMs + marginMs,
-    timeoutMsFor: ({ timeout_ms: timeoutMs }: LintArguments) => timeoutMs + marginMs,
+    timeoutMsFor: ({ timeout_ms: timeoutMs }) => timeoutMs + marginMs,
     pathArguments: ['path'],
-    inputSchema: objectSchema({
-      path: pathSchema('The folder of the project.', { default: '.' }),
-      linter: {
-        type: 'string',
-        enum: ['auto', ...linterNames],
-        default: 'auto',
-        description: 'Which linter to run. auto: the first of these that the project uses.',
-      },
-      files: {
-        type: 'array',
-        maxItems: 200,
-        items: { type: 'string', minLength: 1, maxLength: 4096 },
-        default: [],
-        description: 'Files and folders to look at, from the folder of the project. Empty: all of it.',
-      },
-      max_problems: { type: 'integer', minimum: 1, maximum: 5000, default: 200, description: 'The most problems.' },
-      timeout_ms: {
-        type: 'integer',
-        minimum: 1000,
-        maximum: maxTimeoutMs,
-        default: 120_000,
-        description: 'After this time the linter is ended.',
-      },
-    }),
-    outputSchema: objectSchema({
-      linter: { type: 'string', enum: linterNames, description: 'The linter that ran.' },
-      ok: { type: 'boolean', description: 'Whether it found no problem that counts for its exit code.' },
-      exit_code: { type: 'integer', description: 'Its exit code.' },
-      problems: {
-        type: 'array',
-        description: 'What it found.',
-        items: objectSchema(
+    inputSchema,
+    outputSchema: schema.object({
+      linter: schema.choice('The linter that ran.', linterNames),
+      ok: schema.boolean('Whether it found no problem that counts for its exit code.'),
+      exit_code: schema.integer('Its exit code.'),
+      problems: schema.array(
+        'What it found.',
+        schema.object(
           {
-            file: { type: 'string', description: 'From the folder of the project. Absent: it is about no file.' },
-            line: { type: 'integer', minimum: 1, description: 'Absent: the whole file.' },
-            column: { type: 'integer', minimum: 1, description: 'Absent: the whole line.' },
-            rule: { type: 'string', description: 'The rule of the linter. Absent: none, such as for wrong syntax.' },
-            severity: { type: 'string', enum: ['error', 'warning'], description: 'As the linter says.' },
-            message: { type: 'string', description: 'What is wrong.' },
+            file: schema.string('From the folder of the project. Absent: it is about no file.'),
+            line: schema.integer('Absent: the whole file.', { minimum: 1 }),
+            column: schema.integer('Absent: the whole line.', { minimum: 1 }),
+            rule: schema.string('The rule of the linter. Absent: none, such as for wrong syntax.'),
+            severity: schema.choice('As the linter says.', ['error', 'warning']),
+            message: schema.string('What is wrong.'),
           },
           { optional: ['file', 'line', 'column', 'rule'] },
         ),
-      },
-      truncated: { type: 'boolean', description: 'Whether there are more problems.' },
-      hidden: { type: 'integer', minimum: 0, description: 'How many files and folders the rules hid from it.' },
+      ),
+      truncated: schema.boolean('Whether there are more problems.'),
+      hidden: schema.count('How many files and folders the rules hid from it.'),
     }),
-    claim: (args: LintArguments, session) => claimProject(args.path, session, (project) => findLinter(args, project)),
+    claim: (args, session) => claimProject(args.path, session, (project) => findLinter(args, project)),
     preview: (args, context) => {
       const found = findCommand(args.path, context, (project) => findLinter(args, project));
       return showCommand(found, context, args.timeout_ms);

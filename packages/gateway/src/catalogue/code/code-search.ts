@@ -6,24 +6,34 @@ import { openFolder } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { defineTool } from '../define-tool.ts';
 import { compileExpression, compileGlob, compileLiteral } from '../files/compile-pattern.ts';
-import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { identifyFolder } from '../files/tree/identify-entries.ts';
 import { looksInto } from '../files/tree/judge-first.ts';
 import { maxShownChars, TreeSearch } from '../files/tree/search-tree.ts';
 import { hasRipgrep, searchWithRipgrep } from './search-with-ripgrep.ts';
 import type { CodeQuery, FoundCode } from './search-with-ripgrep.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
-interface SearchArguments {
-  readonly query: string;
-  readonly path: string;
-  readonly regex: boolean;
-  readonly case_sensitive: boolean;
-  readonly files?: string;
-  readonly context_lines: number;
-  readonly max_results: number;
-  readonly include_hidden: boolean;
-}
+const inputSchema = schema.object(
+  {
+    query: schema.string('What a line must contain.', { minLength: 1, maxLength: 500 }),
+    path: schema.path('The folder to search.', { default: '.' }),
+    regex: schema.flag('Whether query is a regular expression (RE2 syntax: no backreferences, no lookaround).'),
+    case_sensitive: schema.boolean('Whether upper and lower case differ.', { default: true }),
+    files: schema.string('Only files whose name or path fits this glob, such as *.ts or src/**/*.{js,ts}.', {
+      pattern: '^[^!\\0-\\x1f][^\\0-\\x1f]{0,199}$',
+    }),
+    context_lines: schema.integer('How many lines to show before and after a match. Needs ripgrep.', {
+      minimum: 0,
+      maximum: 5,
+      default: 0,
+    }),
+    max_results: schema.integer('The most matches.', { minimum: 1, maximum: 1000, default: 100 }),
+    include_hidden: schema.flag('Whether to look into files and folders whose name starts with a dot.'),
+  },
+  { optional: ['files'] },
+);
+type SearchArguments = schema.ValueOf<typeof inputSchema>;
 
 /** `findRipgrep` is for tests. */
 export function codeSearch(findRipgrep: () => boolean = hasRipgrep): AnyTool {
@@ -38,58 +48,27 @@ export function codeSearch(findRipgrep: () => boolean = hasRipgrep): AnyTool {
     scopes: ['paths'],
     timeoutMs: 30_000,
     pathArguments: ['path'],
-    inputSchema: objectSchema(
-      {
-        query: { type: 'string', minLength: 1, maxLength: 500, description: 'What a line must contain.' },
-        path: pathSchema('The folder to search.', { default: '.' }),
-        regex: {
-          type: 'boolean',
-          default: false,
-          description: 'Whether query is a regular expression (RE2 syntax: no backreferences, no lookaround).',
-        },
-        case_sensitive: { type: 'boolean', default: true, description: 'Whether upper and lower case differ.' },
-        files: {
-          type: 'string',
-          pattern: '^[^!\\0-\\x1f][^\\0-\\x1f]{0,199}$',
-          description: 'Only files whose name or path fits this glob, such as *.ts or src/**/*.{js,ts}.',
-        },
-        context_lines: {
-          type: 'integer',
-          minimum: 0,
-          maximum: 5,
-          default: 0,
-          description: 'How many lines to show before and after a match. Needs ripgrep.',
-        },
-        max_results: { type: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'The most matches.' },
-        include_hidden: {
-          type: 'boolean',
-          default: false,
-          description: 'Whether to look into files and folders whose name starts with a dot.',
-        },
-      },
-      { optional: ['files'] },
-    ),
-    outputSchema: objectSchema({
-      engine: { type: 'string', enum: ['ripgrep', 'built-in'], description: 'What searched.' },
-      matches: {
-        type: 'array',
-        description: 'The lines found, in the order of their paths.',
-        items: objectSchema(
+    inputSchema,
+    outputSchema: schema.object({
+      engine: schema.choice('What searched.', ['ripgrep', 'built-in']),
+      matches: schema.array(
+        'The lines found, in the order of their paths.',
+        schema.object(
           {
-            path: { type: 'string', description: 'The path from the searched folder.' },
-            line: { type: 'integer', minimum: 1, description: 'The number of the line.' },
-            column: { type: 'integer', minimum: 1, description: 'The first byte of the match. Absent: not known.' },
-            text: { type: 'string', description: `The line, or its first ${maxShownChars} characters.` },
-            before: { type: 'array', items: { type: 'string' }, description: 'The lines before it.' },
-            after: { type: 'array', items: { type: 'string' }, description: 'The lines after it.' },
+            path: schema.string('The path from the searched folder.'),
+            line: schema.integer('The number of the line.', { minimum: 1 }),
+            column: schema.integer('The first byte of the match. Absent: not known.', { minimum: 1 }),
+            text: schema.string(`The line, or its first ${maxShownChars} characters.`),
+            before: schema.array('The lines before it.', { type: 'string' }),
+            after: schema.array('The lines after it.', { type: 'string' }),
           },
           { optional: ['column', 'before', 'after'] },
         ),
-      },
-      omitted: { type: 'integer', minimum: 0, description: 'How many files and folders the rules keep back.' },
-      truncated: { type: 'boolean', description: 'Whether there are, or may be, more matches.' },
+      ),
+      omitted: schema.count('How many files and folders the rules keep back.'),
+      truncated: schema.boolean('Whether there are, or may be, more matches.'),
     }),
-    claim: (args: SearchArguments, session) => {
+    claim: (args, session) => {
       compile(args);
       return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }] };
     },

@@ -4,21 +4,13 @@ import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { cutText, redactEnd } from '../../call/redacted.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import type { Project } from './find-project.ts';
 import { claimProject, findCommand, noneFound, runCommand, showCommand } from './project-command.ts';
 import type { ProjectCommand } from './project-command.ts';
 import type { TestCase } from './read-junit.ts';
 import { runnerNames, testRunners } from './test-runners.ts';
 import type { RunnerName } from './test-runners.ts';
-
-interface TestArguments {
-  readonly path: string;
-  readonly runner: RunnerName | 'auto';
-  readonly files: readonly string[];
-  readonly name?: string;
-  readonly timeout_ms: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const maxTimeoutMs = 1_800_000;
 const marginMs = 10_000;
@@ -26,6 +18,32 @@ const mostShown = 500;
 const report = '/tmp/sallyport-report';
 /** Output of the tests goes to standard error, and the report alone to standard output. */
 const reporting = `"$@" >&2; code=$?; cat ${report} 2>/dev/null; exit $code`;
+
+const inputSchema = schema.object(
+  {
+    path: schema.path('The folder of the project.', { default: '.' }),
+    runner: schema.choice(
+      'What runs the tests. auto: the first of these that the project uses.',
+      ['auto', ...runnerNames],
+      { default: 'auto' },
+    ),
+    files: schema.array(
+      'Test files, from the folder of the project. Empty: all tests. unittest takes none.',
+      { type: 'string', minLength: 1, maxLength: 4096 },
+      { maxItems: 200, default: [] },
+    ),
+    name: schema.string('Only tests whose name fits, as the runner compares names.', {
+      pattern: '^[^-\\0-\\x1f][^\\0-\\x1f]{0,199}$',
+    }),
+    timeout_ms: schema.integer('After this time the tests are ended.', {
+      minimum: 1000,
+      maximum: maxTimeoutMs,
+      default: 300_000,
+    }),
+  },
+  { optional: ['name'] },
+);
+type TestArguments = schema.ValueOf<typeof inputSchema>;
 
 export function codeTest(): AnyTool {
   return defineTool({
@@ -38,66 +56,35 @@ export function codeTest(): AnyTool {
     scopes: ['paths', 'commands'],
     requiresSandbox: true,
     timeoutMs: maxTimeoutMs + marginMs,
-    timeoutMsFor: ({ timeout_ms: timeoutMs }: TestArguments) => timeoutMs + marginMs,
+    timeoutMsFor: ({ timeout_ms: timeoutMs }) => timeoutMs + marginMs,
     pathArguments: ['path'],
-    inputSchema: objectSchema(
-      {
-        path: pathSchema('The folder of the project.', { default: '.' }),
-        runner: {
-          type: 'string',
-          enum: ['auto', ...runnerNames],
-          default: 'auto',
-          description: 'What runs the tests. auto: the first of these that the project uses.',
-        },
-        files: {
-          type: 'array',
-          maxItems: 200,
-          items: { type: 'string', minLength: 1, maxLength: 4096 },
-          default: [],
-          description: 'Test files, from the folder of the project. Empty: all tests. unittest takes none.',
-        },
-        name: {
-          type: 'string',
-          pattern: '^[^-\\0-\\x1f][^\\0-\\x1f]{0,199}$',
-          description: 'Only tests whose name fits, as the runner compares names.',
-        },
-        timeout_ms: {
-          type: 'integer',
-          minimum: 1000,
-          maximum: maxTimeoutMs,
-          default: 300_000,
-          description: 'After this time the tests are ended.',
-        },
-      },
-      { optional: ['name'] },
-    ),
-    outputSchema: objectSchema({
-      runner: { type: 'string', enum: runnerNames, description: 'What ran the tests.' },
-      ok: { type: 'boolean', description: 'Whether all is well, as the exit code says.' },
-      exit_code: { type: 'integer', description: 'The exit code of the runner.' },
-      passed: { type: 'integer', minimum: 0, description: 'How many tests passed.' },
-      failed: { type: 'integer', minimum: 0, description: 'How many tests failed.' },
-      skipped: { type: 'integer', minimum: 0, description: 'How many tests were skipped.' },
-      tests: {
-        type: 'array',
-        description: `The tests, failed ones first, at most ${mostShown}.`,
-        items: objectSchema(
+    inputSchema,
+    outputSchema: schema.object({
+      runner: schema.choice('What ran the tests.', runnerNames),
+      ok: schema.boolean('Whether all is well, as the exit code says.'),
+      exit_code: schema.integer('The exit code of the runner.'),
+      passed: schema.count('How many tests passed.'),
+      failed: schema.count('How many tests failed.'),
+      skipped: schema.count('How many tests were skipped.'),
+      tests: schema.array(
+        `The tests, failed ones first, at most ${mostShown}.`,
+        schema.object(
           {
-            name: { type: 'string', description: 'The name of the test.' },
-            suite: { type: 'string', description: 'The group that it belongs to. Absent: none.' },
-            file: { type: 'string', description: 'From the folder of the project. Absent: not told.' },
-            status: { type: 'string', enum: ['passed', 'failed', 'skipped'], description: 'How it ended.' },
-            duration_ms: { type: 'integer', minimum: 0, description: 'Absent: not told.' },
-            message: { type: 'string', description: 'Why it failed.' },
+            name: schema.string('The name of the test.'),
+            suite: schema.string('The group that it belongs to. Absent: none.'),
+            file: schema.string('From the folder of the project. Absent: not told.'),
+            status: schema.choice('How it ended.', ['passed', 'failed', 'skipped']),
+            duration_ms: schema.count('Absent: not told.'),
+            message: schema.string('Why it failed.'),
           },
           { optional: ['suite', 'file', 'duration_ms', 'message'] },
         ),
-      },
-      output: { type: 'string', description: 'The end of what the runner wrote.' },
-      truncated: { type: 'boolean', description: 'Whether there are more tests than are shown.' },
-      hidden: { type: 'integer', minimum: 0, description: 'How many files and folders the rules hid from the tests.' },
+      ),
+      output: schema.string('The end of what the runner wrote.'),
+      truncated: schema.boolean('Whether there are more tests than are shown.'),
+      hidden: schema.count('How many files and folders the rules hid from the tests.'),
     }),
-    claim: (args: TestArguments, session) => claimProject(args.path, session, (project) => findRunner(args, project)),
+    claim: (args, session) => claimProject(args.path, session, (project) => findRunner(args, project)),
     preview: (args, context) => {
       const found = findCommand(args.path, context, (project) => findRunner(args, project));
       return showCommand(found, context, args.timeout_ms);

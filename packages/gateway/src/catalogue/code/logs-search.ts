@@ -8,27 +8,37 @@ import type { OpenFile } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
 import { compileExpression, compileGlob, compileLiteral } from '../files/compile-pattern.ts';
-import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { readBytes } from '../files/file-bytes.ts';
 import { FolderWalk } from '../files/tree/walk-folder.ts';
 import { levels, readLevel } from './log-level.ts';
-import type { Level } from './log-level.ts';
-
-interface LogArguments {
-  readonly path: string;
-  readonly files: string;
-  readonly query?: string;
-  readonly regex: boolean;
-  readonly level?: Level;
-  readonly max_results: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** How much of the end of each file is looked at, and how many files: looking for secrets takes its time. */
 const tailBytes = 256 * 1024;
 const mostFiles = 50;
 const longestLine = 1000;
 const passedOver = new Set(['node_modules', '__pycache__']);
+
+const inputSchema = schema.object(
+  {
+    path: schema.path('The folder to look in.', { default: '.' }),
+    files: schema.string('A glob for the names of log files; with a slash, for their paths.', {
+      minLength: 1,
+      maxLength: 200,
+      default: '*.{log,jsonl,ndjson,out,err}',
+    }),
+    query: schema.string('What a line must contain.', { minLength: 1, maxLength: 500 }),
+    regex: schema.flag('Whether query is a regular expression (RE2 syntax).'),
+    level: schema.choice(
+      'Only lines of this level or a more serious one. Lines that name no level are left out.',
+      levels,
+    ),
+    max_results: schema.integer('The most lines.', { minimum: 1, maximum: 1000, default: 100 }),
+  },
+  { optional: ['query', 'level'] },
+);
+type LogArguments = schema.ValueOf<typeof inputSchema>;
 
 export function logsSearch(): AnyTool {
   return defineTool({
@@ -42,45 +52,24 @@ export function logsSearch(): AnyTool {
     scopes: ['paths'],
     timeoutMs: 30_000,
     pathArguments: ['path'],
-    inputSchema: objectSchema(
-      {
-        path: pathSchema('The folder to look in.', { default: '.' }),
-        files: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 200,
-          default: '*.{log,jsonl,ndjson,out,err}',
-          description: 'A glob for the names of log files; with a slash, for their paths.',
-        },
-        query: { type: 'string', minLength: 1, maxLength: 500, description: 'What a line must contain.' },
-        regex: { type: 'boolean', default: false, description: 'Whether query is a regular expression (RE2 syntax).' },
-        level: {
-          type: 'string',
-          enum: levels,
-          description: 'Only lines of this level or a more serious one. Lines that name no level are left out.',
-        },
-        max_results: { type: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'The most lines.' },
-      },
-      { optional: ['query', 'level'] },
-    ),
-    outputSchema: objectSchema({
-      lines: {
-        type: 'array',
-        description: 'The lines found, by file, the last ones of each file.',
-        items: objectSchema(
+    inputSchema,
+    outputSchema: schema.object({
+      lines: schema.array(
+        'The lines found, by file, the last ones of each file.',
+        schema.object(
           {
-            path: { type: 'string', description: 'The file, from the folder that was searched.' },
-            level: { type: 'string', enum: levels, description: 'Absent: the line names none.' },
-            text: { type: 'string', description: `The line, or its first ${longestLine} characters.` },
+            path: schema.string('The file, from the folder that was searched.'),
+            level: schema.choice('Absent: the line names none.', levels),
+            text: schema.string(`The line, or its first ${longestLine} characters.`),
           },
           { optional: ['level'] },
         ),
-      },
-      files: { type: 'integer', minimum: 0, description: 'How many log files were searched.' },
-      omitted: { type: 'integer', minimum: 0, description: 'How many files and folders the rules keep back.' },
-      truncated: { type: 'boolean', description: 'Whether there are, or may be, more lines.' },
+      ),
+      files: schema.count('How many log files were searched.'),
+      omitted: schema.count('How many files and folders the rules keep back.'),
+      truncated: schema.boolean('Whether there are, or may be, more lines.'),
     }),
-    claim: (args: LogArguments, session) => {
+    claim: (args, session) => {
       compile(args);
       return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }] };
     },

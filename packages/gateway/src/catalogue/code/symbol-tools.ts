@@ -1,48 +1,40 @@
 import { spellCount } from '@sallyport/contract';
-import type { JsonObject } from '@sallyport/contract';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
-import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { findSymbols } from './find-symbols.ts';
 import type { FoundSymbol } from './symbols-thread.ts';
-
-interface SymbolArguments {
-  readonly symbol: string;
-  readonly path: string;
-  readonly max_results: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const languages = 'TypeScript, JavaScript and Python';
 /** Packages are skipped unless the path leads into one. */
-const inputSchema: JsonObject = objectSchema({
-  symbol: {
-    type: 'string',
+const inputSchema = schema.object({
+  symbol: schema.string('The name, exactly as it is written; Class.method for a member.', {
     pattern: String.raw`^[\p{L}\p{N}_$#]+(\.[\p{L}\p{N}_$#]+){0,5}$`,
     maxLength: 300,
     examples: ['parsePath'],
-    description: 'The name, exactly as it is written; Class.method for a member.',
-  },
-  path: pathSchema('The folder or file to look in. Folders of packages are skipped unless this leads into one.', {
+  }),
+  path: schema.path('The folder or file to look in. Folders of packages are skipped unless this leads into one.', {
     default: '.',
   }),
-  max_results: { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'The most results.' },
+  max_results: schema.integer('The most results.', { minimum: 1, maximum: 200, default: 20 }),
 });
+type SymbolArguments = schema.ValueOf<typeof inputSchema>;
 
-const placeProperties: Readonly<Record<string, JsonObject>> = {
-  name: { type: 'string', description: 'The name.' },
-  kind: { type: 'string', description: 'function, method, class, interface, type, enum, variable and so on.' },
-  container: { type: 'string', description: 'What it is declared in. Absent: the file.' },
-  path: { type: 'string', description: 'The file, from the folder that was looked in.' },
-  line: { type: 'integer', minimum: 1, description: 'Where it begins.' },
-  end_line: { type: 'integer', minimum: 1, description: 'Where it ends.' },
-  signature: { type: 'string', description: 'How it is declared, without its body.' },
+const placeProperties = {
+  name: schema.string('The name.'),
+  kind: schema.string('function, method, class, interface, type, enum, variable and so on.'),
+  container: schema.string('What it is declared in. Absent: the file.'),
+  path: schema.string('The file, from the folder that was looked in.'),
+  line: schema.integer('Where it begins.', { minimum: 1 }),
+  end_line: schema.integer('Where it ends.', { minimum: 1 }),
+  signature: schema.string('How it is declared, without its body.'),
 };
 
-const rest: Readonly<Record<string, JsonObject>> = {
-  omitted: { type: 'integer', minimum: 0, description: 'How many files and folders the rules keep back.' },
-  truncated: { type: 'boolean', description: 'Whether there are, or may be, more.' },
+const rest = {
+  omitted: schema.count('How many files and folders the rules keep back.'),
+  truncated: schema.boolean('Whether there are, or may be, more.'),
 };
 
 export function codeDefinition(): AnyTool {
@@ -51,15 +43,14 @@ export function codeDefinition(): AnyTool {
     aliases: ['get_definition'],
     description: `Find where a name is declared in the source code, by its syntax and not by text: functions, classes, methods, types and variables. ${languages}.`,
     ...common,
-    outputSchema: objectSchema({
-      definitions: {
-        type: 'array',
-        items: objectSchema(placeProperties, { optional: ['container'] }),
-        description: 'The declarations, in the order of their files.',
-      },
+    outputSchema: schema.object({
+      definitions: schema.array(
+        'The declarations, in the order of their files.',
+        schema.object(placeProperties, { optional: ['container'] }),
+      ),
       ...rest,
     }),
-    preview: ({ symbol }: SymbolArguments) => looksAt(`Look for the definition of ${symbol}`),
+    preview: ({ symbol }) => looksAt(`Look for the definition of ${symbol}`),
     run: async (args, context) => {
       const { symbols, omitted, truncated } = await look(args, context);
       return { definitions: symbols.map(place), omitted, truncated };
@@ -74,18 +65,17 @@ export function codeDocumentation(): AnyTool {
     aliases: ['get_documentation'],
     description: `Read what the source code says about a name: the comment above its declaration, or its docstring, with its signature. ${languages}.`,
     ...common,
-    outputSchema: objectSchema({
-      documentation: {
-        type: 'array',
-        items: objectSchema(
-          { ...placeProperties, text: { type: 'string', description: 'What its author wrote. Absent: nothing.' } },
+    outputSchema: schema.object({
+      documentation: schema.array(
+        'One entry for each declaration; those with a text first.',
+        schema.object(
+          { ...placeProperties, text: schema.string('What its author wrote. Absent: nothing.') },
           { optional: ['container', 'text'] },
         ),
-        description: 'One entry for each declaration; those with a text first.',
-      },
+      ),
       ...rest,
     }),
-    preview: ({ symbol }: SymbolArguments) => looksAt(`Look for the documentation of ${symbol}`),
+    preview: ({ symbol }) => looksAt(`Look for the documentation of ${symbol}`),
     run: async (args, context) => {
       const { symbols, omitted, truncated } = await look(args, context);
       const documented = symbols.toSorted(

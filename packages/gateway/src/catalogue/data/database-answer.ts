@@ -1,5 +1,4 @@
-import type { JsonObject } from '@sallyport/contract';
-import { objectSchema } from '../files/define-file-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** One statement for a database, whatever its kind. */
 export interface DatabaseQuestion {
@@ -25,31 +24,28 @@ export interface DatabaseAnswer {
 /** Of all rows of an answer, as JSON. */
 export const maxAnswerBytes = 4 * 1024 * 1024;
 
-export const answerProperties: Readonly<Record<string, JsonObject>> = {
-  columns: {
-    type: 'array',
-    description: 'The columns, in their order.',
-    items: objectSchema(
+export const answerProperties = {
+  columns: schema.array(
+    'The columns, in their order.',
+    schema.object(
       {
-        name: { type: 'string', description: 'The name of the column.' },
-        type: { type: 'string', description: 'Its type as the database names it. Absent: it has none.' },
+        name: schema.string('The name of the column.'),
+        type: schema.string('Its type as the database names it. Absent: it has none.'),
       },
       { optional: ['type'] },
     ),
-  },
-  rows: {
-    type: 'array',
-    description:
-      'The rows, each a list of values in the order of the columns. Bytes are {"base64": …}; numbers that JSON would round, dates, JSON and other types are text.',
-    items: {
+  ),
+  rows: schema.array(
+    'The rows, each a list of values in the order of the columns. Bytes are {"base64": …}; numbers that JSON would round, dates, JSON and other types are text.',
+    {
       type: 'array',
       items: {
         anyOf: [
           { type: ['string', 'number', 'boolean', 'null'] },
-          objectSchema({ base64: { type: 'string', description: 'Bytes in base64.' } }),
+          schema.object({ base64: schema.string('Bytes in base64.') }),
         ],
       },
     },
-  },
-  truncated: { type: 'boolean', description: 'Whether there are more rows than are shown.' },
+  ),
+  truncated: schema.boolean('Whether there are more rows than are shown.'),
 };

@@ -1,32 +1,23 @@
 import { createHash } from 'node:crypto';
 import { makeVisibleLine, spellCount } from '@sallyport/contract';
-import type { JsonObject } from '@sallyport/contract';
 import { checkShown } from '../../call/check-shown.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, Effect, ToolContext } from '../../call/tool.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { answerProperties } from './database-answer.ts';
-import type { DatabaseAnswer, Parameter } from './database-answer.ts';
+import type { DatabaseAnswer } from './database-answer.ts';
 import type { Databases } from './databases.ts';
 import type { DatabaseConnection } from './database-connection.ts';
 import { connectionName } from './read-databases.ts';
 import { runPostgres } from './run-postgres.ts';
 import { runSqlite } from './run-sqlite.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export interface DatabaseToolParts {
   readonly databases: Databases;
   /** Throws ToolFailure for a secret that is not set. */
   readonly readSecret: (name: string) => string;
-}
-
-interface StatementArguments {
-  readonly database: string;
-  readonly sql: string;
-  readonly parameters: readonly Parameter[];
-  readonly max_rows: number;
-  readonly timeout_ms: number;
 }
 
 /** Beyond the time of the statement: for starting and for ending it. */
@@ -36,30 +27,25 @@ const maxTimeoutMs = 60_000;
 /** A call names all that it reaches, a file or a host: rules about others have nothing to do with it. */
 const reach = { scopes: ['paths', 'network'], requiresSandbox: true } as const;
 
-const statementSchema = (what: string): JsonObject =>
-  objectSchema({
-    database: {
-      type: 'string',
+const statementSchema = (what: string) =>
+  schema.object({
+    database: schema.string('The name of a database that was set up, as database.list shows it.', {
       pattern: connectionName,
-      description: 'The name of a database that was set up, as database.list shows it.',
-    },
-    sql: { type: 'string', minLength: 1, maxLength: 100_000, pattern: String.raw`^[^\x00]*$`, description: what },
-    parameters: {
-      type: 'array',
-      maxItems: 1000,
-      items: { type: ['string', 'number', 'boolean', 'null'], maxLength: 1_000_000 },
-      default: [],
-      description: 'Values for the placeholders in the statement: ? in SQLite; $1, $2 and so on in PostgreSQL.',
-    },
-    max_rows: { type: 'integer', minimum: 1, maximum: 10_000, default: 100, description: 'The most rows to return.' },
-    timeout_ms: {
-      type: 'integer',
+    }),
+    sql: schema.string(what, { minLength: 1, maxLength: 100_000, pattern: String.raw`^[^\x00]*$` }),
+    parameters: schema.array(
+      'Values for the placeholders in the statement: ? in SQLite; $1, $2 and so on in PostgreSQL.',
+      { type: ['string', 'number', 'boolean', 'null'], maxLength: 1_000_000 },
+      { maxItems: 1000, default: [] },
+    ),
+    max_rows: schema.integer('The most rows to return.', { minimum: 1, maximum: 10_000, default: 100 }),
+    timeout_ms: schema.integer('After this time the statement is ended.', {
       minimum: 100,
       maximum: maxTimeoutMs,
       default: 10_000,
-      description: 'After this time the statement is ended.',
-    },
+    }),
   });
+type StatementArguments = schema.ValueOf<ReturnType<typeof statementSchema>>;
 
 export function databaseRead({ databases, readSecret }: DatabaseToolParts): AnyTool {
   return defineTool({
@@ -72,12 +58,12 @@ export function databaseRead({ databases, readSecret }: DatabaseToolParts): AnyT
     risk: 'medium',
     ...reach,
     timeoutMs: maxTimeoutMs + marginMs,
-    timeoutMsFor: ({ timeout_ms: timeoutMs }: StatementArguments) => timeoutMs + marginMs,
+    timeoutMsFor: ({ timeout_ms: timeoutMs }) => timeoutMs + marginMs,
     inputSchema: statementSchema(
       'One SELECT, VALUES or WITH query, or a PRAGMA of SQLite that tells something, such as table_info(orders).',
     ),
-    outputSchema: objectSchema(answerProperties),
-    claim: ({ database }: StatementArguments, session) => databases.claim(database, 'read', session),
+    outputSchema: schema.object(answerProperties),
+    claim: ({ database }, session) => databases.claim(database, 'read', session),
     preview: (args) => showStatement(args, databases.find(args.database)),
     run: async (args, context) => {
       const { columns, rows, truncated } = await runStatement(args, 'read', { databases, readSecret }, context);
@@ -101,13 +87,13 @@ export function databaseWrite({ databases, readSecret }: DatabaseToolParts): Any
     mutates: true,
     ...reach,
     timeoutMs: maxTimeoutMs + marginMs,
-    timeoutMsFor: ({ timeout_ms: timeoutMs }: StatementArguments) => timeoutMs + marginMs,
+    timeoutMsFor: ({ timeout_ms: timeoutMs }) => timeoutMs + marginMs,
     inputSchema: statementSchema('One statement. BEGIN, COMMIT and the like are not needed.'),
-    outputSchema: objectSchema({
-      changes: { type: 'integer', minimum: 0, description: 'How many rows were changed.' },
+    outputSchema: schema.object({
+      changes: schema.count('How many rows were changed.'),
       ...answerProperties,
     }),
-    claim: ({ database }: StatementArguments, session) => {
+    claim: ({ database }, session) => {
       checkWritable(databases.find(database));
       return databases.claim(database, 'write', session);
     },
@@ -132,21 +118,20 @@ export function databaseList({ databases }: DatabaseToolParts): AnyTool {
     tags: ['database'],
     risk: 'low',
     timeoutMs: 5000,
-    inputSchema: objectSchema({}),
-    outputSchema: objectSchema({
-      databases: {
-        type: 'array',
-        items: objectSchema(
+    inputSchema: schema.object({}),
+    outputSchema: schema.object({
+      databases: schema.array(
+        'In the order in which they were set up.',
+        schema.object(
           {
-            name: { type: 'string', description: 'How calls name it.' },
-            kind: { type: 'string', enum: ['sqlite', 'postgres'], description: 'Whose SQL it speaks.' },
-            access: { type: 'string', enum: ['read', 'write'], description: 'Whether it may be changed too.' },
-            description: { type: 'string', description: 'What it is for. Absent: nobody said.' },
+            name: schema.string('How calls name it.'),
+            kind: schema.choice('Whose SQL it speaks.', ['sqlite', 'postgres']),
+            access: schema.choice('Whether it may be changed too.', ['read', 'write']),
+            description: schema.string('What it is for. Absent: nobody said.'),
           },
           { optional: ['description'] },
         ),
-        description: 'In the order in which they were set up.',
-      },
+      ),
     }),
     preview: () => looksAt('List the databases'),
     run: () => ({

@@ -5,17 +5,13 @@ import type { Program, ProgramEnd, ProgramLimits } from '@sallyport/sandbox';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { findApplication } from './desktop-entries.ts';
 import type { Application } from './desktop-entries.ts';
 import { busVariables, displayVariables } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
 import { displayProgram } from './display-program.ts';
 import { failureOfProgram, mostHeard } from './failure-of-program.ts';
-
-interface OpenArguments {
-  readonly app: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const mostOpen = 16;
 /** An application that lives so long has started. */
@@ -42,17 +38,15 @@ export function appsOpen(environment: DesktopEnvironment, lists?: readonly strin
     requiresSandbox: true,
     timeoutMs: 15_000,
     examples: [{ app: 'org.gnome.Calculator' }],
-    inputSchema: objectSchema({
-      app: {
-        type: 'string',
+    inputSchema: schema.object({
+      app: schema.string('The name of the application: that of its .desktop file, without the ending.', {
         minLength: 1,
         maxLength: 128,
         pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$',
-        description: 'The name of the application: that of its .desktop file, without the ending.',
-      },
+      }),
     }),
-    outputSchema: objectSchema({ app: { type: 'string', description: 'The title of the application.' } }),
-    claim: ({ app }: OpenArguments) => ({ paths: [], apps: [app] }),
+    outputSchema: schema.object({ app: schema.string('The title of the application.') }),
+    claim: ({ app }) => ({ paths: [], apps: [app] }),
     preview: ({ app }, { grants }) => {
       const { title, argv } = findApplication(app, lists);
       displayVariables(environment);
@@ -61,7 +55,7 @@ export function appsOpen(environment: DesktopEnvironment, lists?: readonly strin
       const detail = [`runs: ${argv.join(' ')}`, where].map((line) => `${makeVisibleLine(line)}\n`).join('');
       return { summary: makeVisibleLine(`Open ${title} (${app}).`), detail, undoable: false };
     },
-    run: async ({ app }: OpenArguments, context) => {
+    run: async ({ app }, context) => {
       const application = findApplication(app, lists);
       if (open.size >= mostOpen) throw new ToolFailure('EXECUTION_ERROR', `${mostOpen} applications are open already.`);
       const started = startApplication(programFor(application, context, environment), context);

@@ -11,17 +11,11 @@ import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { runProgram } from '../../programs/run/run-program.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { parseWebAddress, resolveLocation } from '../web/web-address.ts';
 import { driveBrowser } from './drive-browser.ts';
 import type { BrowserAnswer, BrowserTask } from './drive-browser.ts';
 import { failureOfProgram, hasSucceeded } from './failure-of-program.ts';
-
-interface OpenUrlArguments {
-  readonly url: string;
-  readonly max_characters: number;
-  readonly screenshot: boolean;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'];
 const proxy = 'http://127.0.0.1:3128';
@@ -32,6 +26,13 @@ const limits: ProgramLimits = {
   ...defaultProgramLimits,
   ...{ memoryBytes: 2 * 1024 ** 3, processes: 1024, openFiles: 8192, outputBytes: 64 * 1024 ** 2 },
 };
+
+const inputSchema = schema.object({
+  url: schema.string('An http or https address.', { minLength: 1, maxLength: 8192 }),
+  max_characters: schema.integer('The most text to return.', { minimum: 1, maximum: 1_000_000, default: 50_000 }),
+  screenshot: schema.boolean('Whether to keep a picture of the page.', { default: true }),
+});
+type OpenUrlArguments = schema.ValueOf<typeof inputSchema>;
 
 export function browserOpenUrl(): AnyTool {
   return defineTool({
@@ -46,38 +47,22 @@ export function browserOpenUrl(): AnyTool {
     requiresSandbox: true,
     timeoutMs: 120_000,
     examples: [{ url: 'https://example.com/' }],
-    inputSchema: objectSchema({
-      url: { type: 'string', minLength: 1, maxLength: 8192, description: 'An http or https address.' },
-      max_characters: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1_000_000,
-        default: 50_000,
-        description: 'The most text to return.',
-      },
-      screenshot: { type: 'boolean', default: true, description: 'Whether to keep a picture of the page.' },
-    }),
-    outputSchema: objectSchema(
+    inputSchema,
+    outputSchema: schema.object(
       {
-        url: { type: 'string', description: 'Where the page came from in the end.' },
-        title: { type: 'string', description: 'The title of the page.' },
-        status: { type: 'integer', description: 'The status of the answer, such as 200. Absent: it had none.' },
-        text: { type: 'string', description: 'The text that a person would see.' },
-        truncated: { type: 'boolean', description: 'Whether there is more text than this.' },
-        screenshot_hash: {
-          type: 'string',
+        url: schema.string('Where the page came from in the end.'),
+        title: schema.string('The title of the page.'),
+        status: schema.integer('The status of the answer, such as 200. Absent: it had none.'),
+        text: schema.string('The text that a person would see.'),
+        truncated: schema.boolean('Whether there is more text than this.'),
+        screenshot_hash: schema.string('BLAKE3 hash of the picture (PNG), for content.get. Absent: none was wanted.', {
           pattern: '^[0-9a-f]{64}$',
-          description: 'BLAKE3 hash of the picture (PNG), for content.get. Absent: none was wanted.',
-        },
-        refused_hosts: {
-          type: 'array',
-          items: { type: 'string' },
-          description: 'What the page asked for and the gate did not let through.',
-        },
+        }),
+        refused_hosts: schema.array('What the page asked for and the gate did not let through.', { type: 'string' }),
       },
       { optional: ['status', 'screenshot_hash'] },
     ),
-    claim: ({ url }: OpenUrlArguments) => ({ paths: [], hosts: [parseWebAddress(url).authority] }),
+    claim: ({ url }) => ({ paths: [], hosts: [parseWebAddress(url).authority] }),
     preview: ({ url }, context) => {
       const { authority } = parseWebAddress(url);
       findBrowser();

@@ -6,16 +6,12 @@ import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { runProgram } from '../../programs/run/run-program.ts';
 import type { ProgramOutput } from '../../programs/run/run-program.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { withDeadline } from '../shell/with-deadline.ts';
 import { requireProgram } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
 import { displayProgram } from './display-program.ts';
 import { failureOfProgram, hasSucceeded, mostHeard } from './failure-of-program.ts';
-
-interface WriteArguments {
-  readonly text: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const mostBytes = 1024 * 1024;
 const answersWithinMs = 8000;
@@ -46,14 +42,14 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
     requiresSandbox: true,
     timeoutMs: 10_000,
     examples: [{}],
-    inputSchema: objectSchema({}),
-    outputSchema: objectSchema({ text: { type: 'string', description: 'The text, at most 1 MB.' } }),
+    inputSchema: schema.object({}),
+    outputSchema: schema.object({ text: schema.string('The text, at most 1 MB.') }),
     claim: () => ({ paths: [], apps: ['clipboard'] }),
     preview: () => {
       xclip([]);
       return looksAt('Read the clipboard.');
     },
-    run: async (_args: object, context) => {
+    run: async (_args, context) => {
       const output = await readText(context);
       if (!hasSucceeded(output)) {
         const complaint = output.stderr.bytes.toString();
@@ -80,14 +76,14 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
     requiresSandbox: true,
     timeoutMs: 15_000,
     examples: [{ text: 'See you on Monday.' }],
-    inputSchema: objectSchema({
-      text: { type: 'string', minLength: 1, maxLength: mostBytes, description: 'The text, at most 1 MB.' },
+    inputSchema: schema.object({
+      text: schema.string('The text, at most 1 MB.', { minLength: 1, maxLength: mostBytes }),
     }),
-    outputSchema: objectSchema({
-      characters: { type: 'integer', minimum: 1, description: 'How many were put there.' },
+    outputSchema: schema.object({
+      characters: schema.integer('How many were put there.', { minimum: 1 }),
     }),
     claim: () => ({ paths: [], apps: ['clipboard'] }),
-    preview: ({ text }: WriteArguments) => {
+    preview: ({ text }) => {
       xclip([]);
       const summary = `Put ${spellCount(text.length, 'character')} into the clipboard.`;
       return { summary, detail: `${makeVisible(text)}\n`, undoable: false };

@@ -5,15 +5,10 @@ import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { plainForDesktop } from '../../approvals/notifications/desktop-notice.ts';
 import { runProgram } from '../../programs/run/run-program.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { busVariables, requireProgram } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
 import { failureOfProgram, hasSucceeded } from './failure-of-program.ts';
-
-interface NotifyArguments {
-  readonly title: string;
-  readonly text: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 export function notifySend(environment: DesktopEnvironment): AnyTool {
   const program = (): string => requireProgram('/usr/bin/notify-send', 'libnotify-bin');
@@ -27,13 +22,13 @@ export function notifySend(environment: DesktopEnvironment): AnyTool {
     scopes: ['apps'],
     timeoutMs: 10_000,
     examples: [{ title: 'Tests pass', text: 'All 214 of them, in 40 seconds.' }],
-    inputSchema: objectSchema({
-      title: { type: 'string', minLength: 1, maxLength: 200, description: 'One line.' },
-      text: { type: 'string', maxLength: 2000, default: '', description: 'The rest, as plain text.' },
+    inputSchema: schema.object({
+      title: schema.string('One line.', { minLength: 1, maxLength: 200 }),
+      text: schema.string('The rest, as plain text.', { maxLength: 2000, default: '' }),
     }),
-    outputSchema: objectSchema({ shown: { type: 'boolean', description: 'The desktop took it.' } }),
+    outputSchema: schema.object({ shown: schema.boolean('The desktop took it.') }),
     claim: () => ({ paths: [], apps: ['notifications'] }),
-    preview: ({ title, text }: NotifyArguments, context) => {
+    preview: ({ title, text }, context) => {
       busVariables(environment);
       return {
         summary: `Show the notice ${titleOf(title, context)}`,

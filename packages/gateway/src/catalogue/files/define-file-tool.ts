@@ -2,11 +2,12 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { modes, modesOutsideLockdown } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import type { AnyTool, Confirmation, Effect, Resources, Risk, ToolContext } from '../../call/tool.ts';
+import type { ValueOf } from '../../registry/schemas/schema.ts';
 import { checkSignal } from './check-signal.ts';
 import { failureFrom } from './failure-from.ts';
 
 /** What one file tool says about itself; the rest is the same for all of them. */
-export interface FileTool<Arguments, Output extends Json> {
+export interface FileTool<Input extends JsonObject, Output extends Json> {
   readonly name: `files.${string}` | 'git.undo';
   readonly aliases: readonly string[];
   readonly description: string;
@@ -19,23 +20,25 @@ export interface FileTool<Arguments, Output extends Json> {
   readonly examples: readonly JsonObject[];
   /** Absent: it changes nothing. */
   readonly undo?: string;
-  readonly inputSchema: JsonObject;
+  readonly inputSchema: Input;
   /** Absent: `path`. */
   readonly pathArguments?: readonly string[];
   readonly outputSchema: JsonObject;
   /** The path that messages are about, as the caller wrote it. */
-  readonly subject: (args: Arguments) => string;
-  readonly claim: (args: Arguments, session: Session) => Resources;
-  readonly preview: (args: Arguments, context: ToolContext) => Effect | Promise<Effect>;
+  readonly subject: (args: ValueOf<Input>) => string;
+  readonly claim: (args: ValueOf<Input>, session: Session) => Resources;
+  readonly preview: (args: ValueOf<Input>, context: ToolContext) => Effect | Promise<Effect>;
   /** Returns at once where nothing is waited for. */
-  readonly run: (args: Arguments, context: ToolContext) => Output | Promise<Output>;
+  readonly run: (args: ValueOf<Input>, context: ToolContext) => Output | Promise<Output>;
   /** Absent: `timeoutMs`. */
-  readonly timeoutMsFor?: (args: Arguments) => number;
+  readonly timeoutMsFor?: (args: ValueOf<Input>) => number;
   readonly measureResult?: (output: Output) => number;
-  readonly summarize: (args: Arguments, output: Output) => string;
+  readonly summarize: (args: ValueOf<Input>, output: Output) => string;
 }
 
-export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Arguments, Output>): AnyTool {
+export function defineFileTool<const Input extends JsonObject, Output extends Json>(
+  tool: FileTool<Input, Output>,
+): AnyTool {
   const {
     subject,
     claim,
@@ -48,7 +51,7 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
     ...about
   } = tool;
   // The gate passes only arguments that fit the input schema and outputs that came from `run`.
-  const read = (args: JsonObject) => args as unknown as Arguments;
+  const read = (args: JsonObject) => args as ValueOf<Input>;
   return {
     definition: {
       pathArguments: ['path'],
@@ -77,22 +80,6 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
 
 /** For what is moved to or from the content store: a gigabyte on a slow disk. */
 export const largeTransferMs = 300_000;
-
-/** A closed object: what is neither optional nor has a default must be there. */
-export function objectSchema(
-  properties: Readonly<Record<string, JsonObject>>,
-  { optional = [], ...more }: { optional?: readonly string[]; not?: JsonObject; anyOf?: readonly JsonObject[] } = {},
-): JsonObject {
-  const required = Object.entries(properties)
-    .filter(([key, schema]) => !('default' in schema) && !optional.includes(key))
-    .map(([key]) => key);
-  return { type: 'object', properties, required, additionalProperties: false, ...more };
-}
-
-export function pathSchema(description: string, more: JsonObject = {}): JsonObject {
-  const rules = 'Relative paths start at the working directory; ".." is not allowed.';
-  return { type: 'string', minLength: 1, maxLength: 4096, description: `${description} ${rules}`, ...more };
-}
 
 function reportFailures<T>(given: string, action: () => T | Promise<T>): T | Promise<T> {
   const report = (error: unknown): never => {

@@ -11,20 +11,24 @@ import type { Target } from '../../paths/open-to-change.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { isWithin } from '@sallyport/sandbox';
 import { changedMeanwhile, checkShown } from '../../call/check-shown.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
 import { readState, TreeDigest } from './tree/entry-state.ts';
 import { EntryIdentities, identify, identifyEntry, identifyFolder } from './tree/identify-entries.ts';
 import { moveToTrash } from './tree/move-to-trash.ts';
 import type { Inspect } from './tree/move-to-trash.ts';
 import { FolderWalk } from './tree/walk-folder.ts';
-
-interface DeleteArguments {
-  readonly path: string;
-  readonly recursive: boolean;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const wholeTree = { access: 'write', recursive: true, includeHidden: true } as const;
+
+const inputSchema = schema.object({
+  path: schema.path('The file or folder to delete.'),
+  recursive: schema.flag(
+    'Whether to delete a folder with everything in it. Without it only empty folders are deleted.',
+  ),
+});
+type DeleteArguments = schema.ValueOf<typeof inputSchema>;
 
 export const filesDelete = defineFileTool({
   name: 'files.delete',
@@ -38,20 +42,13 @@ export const filesDelete = defineFileTool({
   timeoutMs: 10_000,
   examples: [{ path: 'old.txt' }, { path: 'build', recursive: true }],
   undo: 'What was deleted is in the trash of the gate.',
-  inputSchema: objectSchema({
-    path: pathSchema('The file or folder to delete.'),
-    recursive: {
-      type: 'boolean',
-      default: false,
-      description: 'Whether to delete a folder with everything in it. Without it only empty folders are deleted.',
-    },
+  inputSchema,
+  outputSchema: schema.object({
+    path: schema.string('The path as it was given.'),
+    trashed_as: schema.string('Its name in the trash.'),
+    files: schema.count('How many files and links were deleted, folders not counted.'),
   }),
-  outputSchema: objectSchema({
-    path: { type: 'string', description: 'The path as it was given.' },
-    trashed_as: { type: 'string', description: 'Its name in the trash.' },
-    files: { type: 'integer', minimum: 0, description: 'How many files and links were deleted, folders not counted.' },
-  }),
-  subject: (args: DeleteArguments) => args.path,
+  subject: (args) => args.path,
   claim: (args, session) => {
     const { path } = parsePath(args.path, session.workingDirectory);
     if (isWithin(path, session.workingDirectory)) {

@@ -10,23 +10,25 @@ import { checkFileSize } from './file-bytes.ts';
 import { countLines, cutAround } from './changed-part.ts';
 import { takeBreaks } from './check-signal.ts';
 import { countMatches } from './count-matches.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
 import { describeChange } from './preview-change.ts';
 import { openFormer } from './former-file.ts';
 import type { FormerFile } from './former-file.ts';
 import { basisOf, replaceFile } from './replace-file.ts';
-
-interface EditArguments {
-  readonly path: string;
-  readonly old_content: string;
-  readonly new_content: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const maxFileBytes = 64 * 1024 * 1024;
 const maxEditBytes = 10 * 1024 * 1024;
 /** There is no edit of a file that does not exist. */
 const missing = 'none';
+
+const inputSchema = schema.object({
+  path: schema.path('The file to change. It must exist.'),
+  old_content: schema.string('The passage to replace, at most 10 MB.', { minLength: 1, maxLength: maxEditBytes }),
+  new_content: schema.string('The text to put in its place, at most 10 MB.', { maxLength: maxEditBytes }),
+});
+type EditArguments = schema.ValueOf<typeof inputSchema>;
 
 export const filesEdit = defineFileTool({
   name: 'files.edit',
@@ -40,27 +42,14 @@ export const filesEdit = defineFileTool({
   timeoutMs: 10_000,
   examples: [{ path: 'notes.md', old_content: 'Call Ada.', new_content: 'Call Ada on Monday.' }],
   undo: 'The gate keeps the content that it replaced.',
-  inputSchema: objectSchema({
-    path: pathSchema('The file to change. It must exist.'),
-    old_content: {
-      type: 'string',
-      minLength: 1,
-      maxLength: maxEditBytes,
-      description: 'The passage to replace, at most 10 MB.',
-    },
-    new_content: {
-      type: 'string',
-      maxLength: maxEditBytes,
-      description: 'The text to put in its place, at most 10 MB.',
-    },
+  inputSchema,
+  outputSchema: schema.object({
+    path: schema.string('The path as it was given.'),
+    line: schema.integer('The line where the change begins.', { minimum: 1 }),
+    bytes: schema.count('The size of the file afterwards.'),
+    sha256: schema.string('SHA-256 of the file afterwards.', { pattern: '^[0-9a-f]{64}$' }),
   }),
-  outputSchema: objectSchema({
-    path: { type: 'string', description: 'The path as it was given.' },
-    line: { type: 'integer', minimum: 1, description: 'The line where the change begins.' },
-    bytes: { type: 'integer', minimum: 0, description: 'The size of the file afterwards.' },
-    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the file afterwards.' },
-  }),
-  subject: (args: EditArguments) => args.path,
+  subject: (args) => args.path,
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }],
   }),

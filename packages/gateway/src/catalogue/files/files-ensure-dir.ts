@@ -7,13 +7,10 @@ import { parsePath, spellLike } from '../../paths/parse-path.ts';
 import type { NamedPath } from '../../paths/parse-path.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { checkSignal } from './check-signal.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool } from './define-file-tool.ts';
 import { syncFolder } from './file-bytes.ts';
 import { findMissingFolders, journalFolders } from './tree/missing-folders.ts';
-
-interface EnsureDirArguments {
-  readonly path: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 export const filesEnsureDir = defineFileTool({
   name: 'files.ensure_dir',
@@ -26,16 +23,12 @@ export const filesEnsureDir = defineFileTool({
   timeoutMs: 10_000,
   examples: [{ path: 'build/reports' }],
   undo: 'The gate remembers which folders it created.',
-  inputSchema: objectSchema({ path: pathSchema('The folder to create, unless it exists.') }),
-  outputSchema: objectSchema({
-    path: { type: 'string', description: 'The path as it was given.' },
-    created: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'The folders that were created, outermost first; empty if all existed.',
-    },
+  inputSchema: schema.object({ path: schema.path('The folder to create, unless it exists.') }),
+  outputSchema: schema.object({
+    path: schema.string('The path as it was given.'),
+    created: schema.array('The folders that were created, outermost first; empty if all existed.', { type: 'string' }),
   }),
-  subject: (args: EnsureDirArguments) => args.path,
+  subject: (args) => args.path,
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }],
   }),

@@ -3,20 +3,14 @@ import { lstatSync } from 'node:fs';
 import { openFolder } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { checkShown } from '../../call/check-shown.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool } from './define-file-tool.ts';
 import { identifyFolder } from './tree/identify-entries.ts';
 import { looksInto } from './tree/judge-first.ts';
 import { kindOf } from './tree/read-entries.ts';
 import type { EntryKind } from './tree/read-entries.ts';
 import { FolderWalk } from './tree/walk-folder.ts';
 import type { WalkedEntry } from './tree/walk-folder.ts';
-
-interface ListArguments {
-  readonly path: string;
-  readonly recursive: boolean;
-  readonly max_entries: number;
-  readonly include_hidden: boolean;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface ListedEntry {
   readonly [key: string]: string | number;
@@ -37,43 +31,28 @@ export const filesList = defineFileTool({
   idempotent: true,
   timeoutMs: 10_000,
   examples: [{ path: '.' }, { path: '.', recursive: true, max_entries: 200 }],
-  inputSchema: objectSchema({
-    path: pathSchema('The folder to list.', { default: '.' }),
-    recursive: { type: 'boolean', default: false, description: 'Whether to list the folders inside it as well.' },
-    max_entries: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 10_000,
-      default: 1000,
-      description: 'The most entries to return.',
-    },
-    include_hidden: {
-      type: 'boolean',
-      default: false,
-      description: 'Whether to list entries whose name starts with a dot.',
-    },
+  inputSchema: schema.object({
+    path: schema.path('The folder to list.', { default: '.' }),
+    recursive: schema.flag('Whether to list the folders inside it as well.'),
+    max_entries: schema.integer('The most entries to return.', { minimum: 1, maximum: 10_000, default: 1000 }),
+    include_hidden: schema.flag('Whether to list entries whose name starts with a dot.'),
   }),
-  outputSchema: objectSchema({
-    path: { type: 'string', description: 'The path as it was given.' },
-    entries: {
-      type: 'array',
-      description: 'The entries; a folder comes before its contents.',
-      items: objectSchema({
-        path: { type: 'string', description: 'The path from the listed folder.' },
-        kind: { type: 'string', enum: ['file', 'folder', 'link', 'other'], description: 'What the entry is.' },
-        size: { type: 'integer', minimum: 0, description: 'Size in bytes; 0 for anything but files.' },
-        modified: { type: 'string', description: 'When it was last changed (ISO 8601, UTC).' },
+  outputSchema: schema.object({
+    path: schema.string('The path as it was given.'),
+    entries: schema.array(
+      'The entries; a folder comes before its contents.',
+      schema.object({
+        path: schema.string('The path from the listed folder.'),
+        kind: schema.choice('What the entry is.', ['file', 'folder', 'link', 'other']),
+        size: schema.count('Size in bytes; 0 for anything but files.'),
+        modified: schema.string('When it was last changed (ISO 8601, UTC).'),
       }),
-    },
-    hidden: {
-      type: 'integer',
-      minimum: 0,
-      description: 'How many entries were left out because their name starts with a dot.',
-    },
-    omitted: { type: 'integer', minimum: 0, description: 'How many entries the rules keep back.' },
-    truncated: { type: 'boolean', description: 'Whether there are more entries than were returned.' },
+    ),
+    hidden: schema.count('How many entries were left out because their name starts with a dot.'),
+    omitted: schema.count('How many entries the rules keep back.'),
+    truncated: schema.boolean('Whether there are more entries than were returned.'),
   }),
-  subject: (args: ListArguments) => args.path,
+  subject: (args) => args.path,
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
   }),

@@ -6,18 +6,12 @@ import type { ToolContext } from '../../call/tool.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { checkSignal } from './check-signal.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool } from './define-file-tool.ts';
 import { failureFrom } from './failure-from.ts';
 import { syncFolder } from './file-bytes.ts';
 import { PreparedMove } from './move-file.ts';
 import { compileName, MovePlan } from './move-plan.ts';
-
-interface MoveGlobArguments {
-  readonly from: string;
-  readonly patterns: readonly string[];
-  readonly to: string;
-  readonly overwrite: boolean;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** They are open until they are moved, and are written into the journal together. */
 const filesAtOnce = 32;
@@ -28,6 +22,18 @@ interface FailedMove {
   readonly code: Code;
   readonly message: string;
 }
+
+const inputSchema = schema.object({
+  from: schema.path('The folder to move files out of.'),
+  patterns: schema.array(
+    'Globs for the names of files, such as *.txt or report-{a,b}.*; a file is moved if one of them matches. A name that starts with a dot is matched only by a pattern that starts with a dot.',
+    { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^/]+$' },
+    { minItems: 1, maxItems: 50 },
+  ),
+  to: schema.path('The folder to move them into.'),
+  overwrite: schema.flag('Whether to replace files of the same name in the target folder.'),
+});
+type MoveGlobArguments = schema.ValueOf<typeof inputSchema>;
 
 export const filesMoveGlob = defineFileTool({
   name: 'files.move_glob',
@@ -41,40 +47,23 @@ export const filesMoveGlob = defineFileTool({
   timeoutMs: 10_000,
   examples: [{ from: 'inbox', patterns: ['*.pdf'], to: 'archive' }],
   undo: 'The gate remembers where each file was, and keeps files that were replaced.',
-  inputSchema: objectSchema({
-    from: pathSchema('The folder to move files out of.'),
-    patterns: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 50,
-      items: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^/]+$' },
-      description:
-        'Globs for the names of files, such as *.txt or report-{a,b}.*; a file is moved if one of them matches. A name that starts with a dot is matched only by a pattern that starts with a dot.',
-    },
-    to: pathSchema('The folder to move them into.'),
-    overwrite: {
-      type: 'boolean',
-      default: false,
-      description: 'Whether to replace files of the same name in the target folder.',
-    },
-  }),
+  inputSchema,
   pathArguments: ['from', 'to'],
-  outputSchema: objectSchema({
-    from: { type: 'string', description: 'The folder as it was given.' },
-    to: { type: 'string', description: 'The folder as it was given.' },
-    moved: { type: 'array', items: { type: 'string' }, description: 'The names of the files that were moved.' },
-    failed: {
-      type: 'array',
-      description: 'The files that match and were not moved.',
-      items: objectSchema({
-        name: { type: 'string', description: 'The name of the file.' },
-        code: { type: 'string', description: 'The code of the failure, such as ALREADY_EXISTS.' },
-        message: { type: 'string', description: 'What went wrong.' },
+  outputSchema: schema.object({
+    from: schema.string('The folder as it was given.'),
+    to: schema.string('The folder as it was given.'),
+    moved: schema.array('The names of the files that were moved.', { type: 'string' }),
+    failed: schema.array(
+      'The files that match and were not moved.',
+      schema.object({
+        name: schema.string('The name of the file.'),
+        code: schema.string('The code of the failure, such as ALREADY_EXISTS.'),
+        message: schema.string('What went wrong.'),
       }),
-    },
-    omitted: { type: 'integer', minimum: 0, description: 'How many matching files the rules keep back.' },
+    ),
+    omitted: schema.count('How many matching files the rules keep back.'),
   }),
-  subject: (args: MoveGlobArguments) => `${args.from} or ${args.to}`,
+  subject: (args) => `${args.from} or ${args.to}`,
   claim: (args, session) => {
     const from = parsePath(args.from, session.workingDirectory).path;
     const to = parsePath(args.to, session.workingDirectory).path;

@@ -9,18 +9,10 @@ import type { OpenFile } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { checkFileSize, maxSyncBytes, readBytes, readInPieces, readSmall } from './file-bytes.ts';
 import { checkShown } from '../../call/check-shown.ts';
-import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool, largeTransferMs } from './define-file-tool.ts';
 import { judgeFirst } from './tree/judge-first.ts';
 import { missingFile } from './missing-file.ts';
-
-interface ReadArguments {
-  readonly path: string;
-  readonly offset: number;
-  readonly limit: number;
-  readonly max_size_mb: number;
-  readonly encoding: 'utf-8' | 'base64';
-  readonly store_above_bytes?: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface Output extends JsonObject {
   readonly path: string;
@@ -30,6 +22,38 @@ interface Output extends JsonObject {
 
 const timeoutMs = 5000;
 const bytesPerMb = 1024 * 1024;
+
+const inputSchema = schema.object(
+  {
+    path: schema.path('The file to read.'),
+    offset: schema.integer('The byte to start at. Inside a character of text, reading starts at the next one.', {
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+    }),
+    limit: schema.integer('The most bytes to read; 0 reads to the end. Text is never cut inside a character.', {
+      minimum: 0,
+      maximum: 1024 * bytesPerMb,
+      default: 0,
+    }),
+    max_size_mb: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: 1024,
+      default: 10,
+      description: 'Fail instead of returning more than this many megabytes (1,048,576 bytes each).',
+    },
+    encoding: schema.choice('How to return the content: utf-8 for text, base64 for any bytes.', ['utf-8', 'base64'], {
+      default: 'utf-8',
+    }),
+    store_above_bytes: schema.integer(
+      'When more bytes than this are read, keep them unchanged in the content store and return their hash. Absent: never.',
+      { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    ),
+  },
+  { optional: ['store_above_bytes'] },
+);
+type ReadArguments = schema.ValueOf<typeof inputSchema>;
 
 export const filesRead = defineFileTool({
   name: 'files.read',
@@ -42,64 +66,24 @@ export const filesRead = defineFileTool({
   idempotent: true,
   timeoutMs,
   examples: [{ path: 'README.md' }, { path: 'logs/build.log', offset: 65536, limit: 4096 }],
-  inputSchema: objectSchema(
+  inputSchema,
+  outputSchema: schema.object(
     {
-      path: pathSchema('The file to read.'),
-      offset: {
-        type: 'integer',
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        default: 0,
-        description: 'The byte to start at. Inside a character of text, reading starts at the next one.',
-      },
-      limit: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 1024 * bytesPerMb,
-        default: 0,
-        description: 'The most bytes to read; 0 reads to the end. Text is never cut inside a character.',
-      },
-      max_size_mb: {
-        type: 'number',
-        exclusiveMinimum: 0,
-        maximum: 1024,
-        default: 10,
-        description: 'Fail instead of returning more than this many megabytes (1,048,576 bytes each).',
-      },
-      encoding: {
-        type: 'string',
-        enum: ['utf-8', 'base64'],
-        default: 'utf-8',
-        description: 'How to return the content: utf-8 for text, base64 for any bytes.',
-      },
-      store_above_bytes: {
-        type: 'integer',
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description:
-          'When more bytes than this are read, keep them unchanged in the content store and return their hash. Absent: never.',
-      },
-    },
-    { optional: ['store_above_bytes'] },
-  ),
-  outputSchema: objectSchema(
-    {
-      path: { type: 'string', description: 'The path as it was given.' },
-      content: { type: 'string', description: 'The content, in the encoding below. Absent when it was stored.' },
-      encoding: { type: 'string', enum: ['utf-8', 'base64'], description: 'The encoding of the content.' },
-      content_hash: {
-        type: 'string',
-        pattern: '^[0-9a-f]{64}$',
-        description: 'BLAKE3 hash of the stored bytes, for content.get. Absent when the content is here.',
-      },
-      size: { type: 'integer', minimum: 0, description: 'The size of the whole file in bytes.' },
-      offset: { type: 'integer', minimum: 0, description: 'The byte at which the content starts.' },
-      bytes: { type: 'integer', minimum: 0, description: 'How many bytes of the file the content holds.' },
-      truncated: { type: 'boolean', description: 'Whether the file goes on after the content.' },
+      path: schema.string('The path as it was given.'),
+      content: schema.string('The content, in the encoding below. Absent when it was stored.'),
+      encoding: schema.choice('The encoding of the content.', ['utf-8', 'base64']),
+      content_hash: schema.string(
+        'BLAKE3 hash of the stored bytes, for content.get. Absent when the content is here.',
+        { pattern: '^[0-9a-f]{64}$' },
+      ),
+      size: schema.count('The size of the whole file in bytes.'),
+      offset: schema.count('The byte at which the content starts.'),
+      bytes: schema.count('How many bytes of the file the content holds.'),
+      truncated: schema.boolean('Whether the file goes on after the content.'),
     },
     { optional: ['content', 'encoding', 'content_hash'] },
   ),
-  subject: (args: ReadArguments) => args.path,
+  subject: (args) => args.path,
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
   }),

@@ -3,21 +3,29 @@ import { openFolder } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { compileExpression, compileGlob, compileLiteral } from './compile-pattern.ts';
 import { checkShown } from '../../call/check-shown.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool } from './define-file-tool.ts';
 import { identifyFolder } from './tree/identify-entries.ts';
 import { looksInto } from './tree/judge-first.ts';
 import { maxShownChars, stops, TreeSearch } from './tree/search-tree.ts';
 import type { Query } from './tree/search-tree.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
-interface SearchArguments {
-  readonly path: string;
-  readonly name?: string;
-  readonly content?: string;
-  readonly regex: boolean;
-  readonly case_sensitive: boolean;
-  readonly max_results: number;
-  readonly include_hidden: boolean;
-}
+const inputSchema = schema.object(
+  {
+    path: schema.path('The folder to search.', { default: '.' }),
+    name: schema.string(
+      'A glob such as *.ts or *.{js,ts}. With a slash it is matched against the path from the searched folder (src/**/*.ts), without one against the name.',
+      { minLength: 1, maxLength: 500 },
+    ),
+    content: schema.string('Text that a line must contain.', { minLength: 1, maxLength: 500 }),
+    regex: schema.flag('Whether content is a regular expression (RE2 syntax: no backreferences, no lookaround).'),
+    case_sensitive: schema.boolean('Whether upper and lower case differ.', { default: true }),
+    max_results: schema.integer('The most matches to return.', { minimum: 1, maximum: 1000, default: 100 }),
+    include_hidden: schema.flag('Whether to look into files and folders whose name starts with a dot.'),
+  },
+  { optional: ['name', 'content'], anyOf: [{ required: ['name'] }, { required: ['content'] }] },
+);
+type SearchArguments = schema.ValueOf<typeof inputSchema>;
 
 export const filesSearch = defineFileTool({
   name: 'files.search',
@@ -33,62 +41,29 @@ export const filesSearch = defineFileTool({
     { path: 'src', content: 'TODO' },
     { path: '.', name: '*.{ts,tsx}' },
   ],
-  inputSchema: objectSchema(
-    {
-      path: pathSchema('The folder to search.', { default: '.' }),
-      name: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 500,
-        description:
-          'A glob such as *.ts or *.{js,ts}. With a slash it is matched against the path from the searched folder (src/**/*.ts), without one against the name.',
-      },
-      content: { type: 'string', minLength: 1, maxLength: 500, description: 'Text that a line must contain.' },
-      regex: {
-        type: 'boolean',
-        default: false,
-        description: 'Whether content is a regular expression (RE2 syntax: no backreferences, no lookaround).',
-      },
-      case_sensitive: { type: 'boolean', default: true, description: 'Whether upper and lower case differ.' },
-      max_results: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 1000,
-        default: 100,
-        description: 'The most matches to return.',
-      },
-      include_hidden: {
-        type: 'boolean',
-        default: false,
-        description: 'Whether to look into files and folders whose name starts with a dot.',
-      },
-    },
-    { optional: ['name', 'content'], anyOf: [{ required: ['name'] }, { required: ['content'] }] },
-  ),
-  outputSchema: objectSchema({
-    path: { type: 'string', description: 'The path as it was given.' },
-    matches: {
-      type: 'array',
-      description: 'The files found, or with content the lines found, in the order of their paths.',
-      items: objectSchema(
+  inputSchema,
+  outputSchema: schema.object({
+    path: schema.string('The path as it was given.'),
+    matches: schema.array(
+      'The files found, or with content the lines found, in the order of their paths.',
+      schema.object(
         {
-          path: { type: 'string', description: 'The path from the searched folder.' },
-          line: { type: 'integer', minimum: 1, description: 'The number of the line.' },
-          text: { type: 'string', description: `The line, or its first ${maxShownChars} characters.` },
+          path: schema.string('The path from the searched folder.'),
+          line: schema.integer('The number of the line.', { minimum: 1 }),
+          text: schema.string(`The line, or its first ${maxShownChars} characters.`),
         },
         { optional: ['line', 'text'] },
       ),
-    },
-    skipped: { type: 'integer', minimum: 0, description: 'Files not read: not text, or larger than 4 MB.' },
-    omitted: { type: 'integer', minimum: 0, description: 'How many entries the rules keep back.' },
-    truncated: { type: 'boolean', description: 'Whether the search ended before it had seen everything.' },
-    stopped_by: {
-      type: 'string',
-      enum: stops,
-      description: 'Why the search ended: end of the tree, max_results, its time limit, or a tree that is too large.',
-    },
+    ),
+    skipped: schema.count('Files not read: not text, or larger than 4 MB.'),
+    omitted: schema.count('How many entries the rules keep back.'),
+    truncated: schema.boolean('Whether the search ended before it had seen everything.'),
+    stopped_by: schema.choice(
+      'Why the search ended: end of the tree, max_results, its time limit, or a tree that is too large.',
+      stops,
+    ),
   }),
-  subject: (args: SearchArguments) => args.path,
+  subject: (args) => args.path,
   claim: (args, session) => {
     compileQuery(args);
     return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }] };

@@ -10,7 +10,7 @@ import { parsePath } from '../../paths/parse-path.ts';
 import { checkFileSize } from './file-bytes.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { checkSignal, takeBreaks } from './check-signal.ts';
-import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool, largeTransferMs } from './define-file-tool.ts';
 import { identifyFolder } from './tree/identify-entries.ts';
 import { findMissingFolders, journalFolders } from './tree/missing-folders.ts';
 import { previewChange } from './preview-change.ts';
@@ -18,16 +18,7 @@ import { openFormer } from './former-file.ts';
 import type { FormerFile } from './former-file.ts';
 import { alreadyExists, basisOf, replaceFile } from './replace-file.ts';
 import type { NewContent } from './replace-file.ts';
-
-interface WriteArguments {
-  readonly path: string;
-  readonly content?: string;
-  readonly content_hash?: string;
-  readonly encoding: 'utf-8' | 'base64';
-  readonly create_only: boolean;
-  readonly append: boolean;
-  readonly create_parents: boolean;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const timeoutMs = 10_000;
 /** Of more than this nobody can be shown all. */
@@ -38,6 +29,32 @@ const maxBase64Chars = Math.ceil(maxContentBytes / 3) * 4;
 const pieceLength = 512 * 1024;
 const partOfBase64 = /^[A-Za-z0-9+/]*$/;
 const lastOfBase64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+const inputSchema = schema.object(
+  {
+    path: schema.path('The file to write.'),
+    content: schema.string('What to write, at most 100 MB. Either this or content_hash.', {
+      maxLength: maxBase64Chars,
+    }),
+    content_hash: schema.string('BLAKE3 hash of stored content to write, of any size; see content.put.', {
+      pattern: '^[0-9a-f]{64}$',
+    }),
+    encoding: schema.choice('How content is given: utf-8 for text, base64 for any bytes.', ['utf-8', 'base64'], {
+      default: 'utf-8',
+    }),
+    create_only: schema.flag('Fail if the file exists. Not together with append.'),
+    append: schema.flag('Add to the end of the file instead of replacing its content. Not together with create_only.'),
+    create_parents: schema.flag('Create the missing parent folders of the path.'),
+  },
+  {
+    optional: ['content', 'content_hash'],
+    not: {
+      properties: { create_only: { const: true }, append: { const: true } },
+      required: ['create_only', 'append'],
+    },
+  },
+);
+type WriteArguments = schema.ValueOf<typeof inputSchema>;
 
 export const filesWrite = defineFileTool({
   name: 'files.write',
@@ -54,56 +71,14 @@ export const filesWrite = defineFileTool({
     { path: 'notes.md', content: 'Call Bo.\n', append: true },
   ],
   undo: 'The gate keeps the content that it replaced.',
-  inputSchema: objectSchema(
-    {
-      path: pathSchema('The file to write.'),
-      content: {
-        type: 'string',
-        maxLength: maxBase64Chars,
-        description: 'What to write, at most 100 MB. Either this or content_hash.',
-      },
-      content_hash: {
-        type: 'string',
-        pattern: '^[0-9a-f]{64}$',
-        description: 'BLAKE3 hash of stored content to write, of any size; see content.put.',
-      },
-      encoding: {
-        type: 'string',
-        enum: ['utf-8', 'base64'],
-        default: 'utf-8',
-        description: 'How content is given: utf-8 for text, base64 for any bytes.',
-      },
-      create_only: {
-        type: 'boolean',
-        default: false,
-        description: 'Fail if the file exists. Not together with append.',
-      },
-      append: {
-        type: 'boolean',
-        default: false,
-        description: 'Add to the end of the file instead of replacing its content. Not together with create_only.',
-      },
-      create_parents: {
-        type: 'boolean',
-        default: false,
-        description: 'Create the missing parent folders of the path.',
-      },
-    },
-    {
-      optional: ['content', 'content_hash'],
-      not: {
-        properties: { create_only: { const: true }, append: { const: true } },
-        required: ['create_only', 'append'],
-      },
-    },
-  ),
-  outputSchema: objectSchema({
-    path: { type: 'string', description: 'The path as it was given.' },
-    bytes: { type: 'integer', minimum: 0, description: 'How many bytes were written or appended.' },
-    created: { type: 'boolean', description: 'Whether the file is new.' },
-    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the whole file afterwards.' },
+  inputSchema,
+  outputSchema: schema.object({
+    path: schema.string('The path as it was given.'),
+    bytes: schema.count('How many bytes were written or appended.'),
+    created: schema.boolean('Whether the file is new.'),
+    sha256: schema.string('SHA-256 of the whole file afterwards.', { pattern: '^[0-9a-f]{64}$' }),
   }),
-  subject: (args: WriteArguments) => args.path,
+  subject: (args) => args.path,
   claim: (args, session) => {
     checkSource(args);
     return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }] };

@@ -6,7 +6,6 @@ import { modes, modesOutsideLockdown } from '../../call/session.ts';
 import { changeContext } from '../../call/tool.ts';
 import type { AnyTool, PathClaim, ToolContext } from '../../call/tool.ts';
 import { parsePath } from '../../paths/parse-path.ts';
-import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { outputSchema, withheldProperties } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
@@ -16,6 +15,7 @@ import type { GitArguments } from './git-arguments.ts';
 import type { GitOperation } from './git-operation.ts';
 import { hideUserinfo, hostOf } from './resolve-remote.ts';
 import { runOperation, showOperation } from './run-operation.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface GitToolArguments {
   readonly args: readonly string[];
@@ -36,21 +36,19 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       description: `${description} Arguments as for git ${command}; an exit code other than 0 is a result.`,
       tags: ['git', mutates ? 'write' : 'read'],
       category: mutates ? 'system_write' : 'read_only',
-      inputSchema: objectSchema(
+      inputSchema: schema.object(
         {
-          args: {
-            type: 'array',
-            maxItems: 1000,
-            items: { type: 'string', maxLength: 32_768 },
-            default: [],
-            description: `Options, revisions and paths. Put paths after "--". ${describeOptions(operation)}`,
-          },
-          cwd: pathSchema('A folder of the repository.'),
+          args: schema.array(
+            `Options, revisions and paths. Put paths after "--". ${describeOptions(operation)}`,
+            { type: 'string', maxLength: 32_768 },
+            { maxItems: 1000, default: [] },
+          ),
+          cwd: schema.path('A folder of the repository.'),
         },
         { optional: ['cwd'] },
       ),
       outputSchema: outputSchema({
-        omitted: { type: 'integer', minimum: 1, description: 'How many files the rules keep back. Absent: none.' },
+        omitted: schema.integer('How many files the rules keep back. Absent: none.', { minimum: 1 }),
         ...(mutates ? withheldProperties : {}),
       }),
       risk,

@@ -6,7 +6,6 @@ import { modesOutsideLockdown } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import type { ProviderParts } from '../providers/ask-provider.ts';
 import { findProvider } from '../providers/find-provider.ts';
 import type { InferenceProvider, ModelPrice } from '../providers/provider-settings.ts';
@@ -16,6 +15,7 @@ import { costMicrosOf, SpendingHolds } from './model-cost.ts';
 import type { TokenUse } from './model-cost.ts';
 import { readPrompts } from './read-prompt.ts';
 import type { PromptArguments, Prompts } from './read-prompt.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface InferenceArguments extends PromptArguments {
   readonly provider: string;
@@ -27,42 +27,38 @@ interface InferenceArguments extends PromptArguments {
 
 const usualMaxTokens = 4096;
 const hashSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-const tokens: JsonObject = { type: 'integer', minimum: 0 };
+const tokens = { type: 'integer', minimum: 0 };
 
-const inputSchema = objectSchema(
+const inputSchema = schema.object(
   {
-    provider: { type: 'string', minLength: 1, maxLength: 256, description: 'Which service.', examples: ['anthropic'] },
-    model: { type: 'string', minLength: 1, maxLength: 256, description: 'Which of its models.' },
-    prompt: { type: 'string', minLength: 1, maxLength: 4_194_304, description: 'What the model is asked.' },
+    provider: schema.string('Which service.', { minLength: 1, maxLength: 256, examples: ['anthropic'] }),
+    model: schema.string('Which of its models.', { minLength: 1, maxLength: 256 }),
+    prompt: schema.string('What the model is asked.', { minLength: 1, maxLength: 4_194_304 }),
     prompt_hash: {
       ...hashSchema,
       description: 'Instead of prompt: the BLAKE3 hash of a text that was put into the content store.',
     },
-    system_prompt: { type: 'string', maxLength: 4_194_304, description: 'How the model should answer.' },
+    system_prompt: schema.string('How the model should answer.', { maxLength: 4_194_304 }),
     system_prompt_hash: { ...hashSchema, description: 'Instead of system_prompt: the hash of a stored text.' },
-    max_tokens: {
-      type: 'integer',
+    max_tokens: schema.integer(`The most tokens in the answer; 0 means ${usualMaxTokens}.`, {
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
-      description: `The most tokens in the answer; 0 means ${usualMaxTokens}.`,
-    },
-    temperature_scaled: {
-      type: 'integer',
+    }),
+    temperature_scaled: schema.integer('The temperature in hundredths: 70 is 0.70. Absent: the default of the model.', {
       minimum: 0,
       maximum: 200,
-      description: 'The temperature in hundredths: 70 is 0.70. Absent: the default of the model.',
-    },
+    }),
   },
   { optional: ['prompt', 'prompt_hash', 'system_prompt', 'system_prompt_hash', 'temperature_scaled'] },
 );
 
-const outputSchema = objectSchema(
+const outputSchema = schema.object(
   {
     provider: { type: 'string' },
     model: { type: 'string' },
-    text: { type: 'string', description: 'The answer of the model.' },
-    stop_reason: { type: 'string', description: 'Why the answer ended, in the words of the provider.' },
+    text: schema.string('The answer of the model.'),
+    stop_reason: schema.string('Why the answer ended, in the words of the provider.'),
     input_tokens: tokens,
     output_tokens: tokens,
     cost_micros: {

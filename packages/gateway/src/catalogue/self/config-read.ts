@@ -4,7 +4,7 @@ import type { RedactText } from '../../call/redacted.ts';
 import type { Session } from '../../call/session.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** The settings in force, in groups. */
 export interface ReadSettings {
@@ -23,8 +23,8 @@ export function configRead({ forEveryone, forOperators }: ReadSettings): AnyTool
     tags: ['self'],
     risk: 'low',
     timeoutMs: 5000,
-    inputSchema: objectSchema({}),
-    outputSchema: objectSchema({
+    inputSchema: schema.object({}),
+    outputSchema: schema.object({
       settings: {
         type: 'object',
         additionalProperties: { type: 'object' },
@@ -32,7 +32,7 @@ export function configRead({ forEveryone, forOperators }: ReadSettings): AnyTool
       },
     }),
     preview: () => looksAt('Read the settings of the gate'),
-    run: (_: object, { session, redact }) => {
+    run: (_, { session, redact }) => {
       const settings = { ...forEveryone(session), ...(session.principal === 'operator' ? forOperators() : {}) };
       return { settings: redactAll(settings, redact) as JsonObject };
     },

@@ -1,8 +1,8 @@
 import { spellCount } from '@sallyport/contract';
 import type { AnyTool } from '../../call/tool.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import type { Check } from './check.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** `runChecks`: what `doctor` looks at too, from inside the daemon. */
 export function selfCheck(runChecks: () => Promise<readonly Check[]> | readonly Check[]): AnyTool {
@@ -14,29 +14,28 @@ export function selfCheck(runChecks: () => Promise<readonly Check[]> | readonly 
     tags: ['self'],
     risk: 'low',
     timeoutMs: 30_000,
-    inputSchema: objectSchema({}),
-    outputSchema: objectSchema({
-      ok: { type: 'boolean', description: 'Whether nothing failed.' },
-      checks: {
-        type: 'array',
-        description: 'What was looked at.',
-        items: objectSchema(
+    inputSchema: schema.object({}),
+    outputSchema: schema.object({
+      ok: schema.boolean('Whether nothing failed.'),
+      checks: schema.array(
+        'What was looked at.',
+        schema.object(
           {
-            name: { type: 'string', description: 'What was looked at.' },
-            state: {
-              type: 'string',
-              enum: ['ok', 'warn', 'fail'],
-              description: 'warn: it works, and somebody should look at it. fail: something does not work.',
-            },
-            message: { type: 'string', description: 'What was found. Absent: the caller is not an operator.' },
-            remedy: { type: 'string', description: 'What to do. Absent: nothing, or the caller is not an operator.' },
+            name: schema.string('What was looked at.'),
+            state: schema.choice('warn: it works, and somebody should look at it. fail: something does not work.', [
+              'ok',
+              'warn',
+              'fail',
+            ]),
+            message: schema.string('What was found. Absent: the caller is not an operator.'),
+            remedy: schema.string('What to do. Absent: nothing, or the caller is not an operator.'),
           },
           { optional: ['message', 'remedy'] },
         ),
-      },
+      ),
     }),
     preview: () => looksAt('Check the gate'),
-    run: async (_: object, { session, redact }) => {
+    run: async (_, { session, redact }) => {
       const found = await runChecks();
       // What was found names files and commands of operators.
       const isOperator = session.principal === 'operator';

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import type { JsonObject } from '@sallyport/contract';
 import type { CapturedText, ProgramOutput } from '../../programs/run/run-program.ts';
 import type { Withheld } from '../../programs/leavings/set-aside-forbidden.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** How much of each stream the answer itself contains. */
 export const inlineBytes = 256 * 1024;
@@ -16,48 +16,33 @@ export interface PresentedOutput extends JsonObject {
 }
 
 const streamProperties = (stream: 'stdout' | 'stderr'): Readonly<Record<string, JsonObject>> => ({
-  [stream]: { type: 'string', description: `What the program wrote to ${stream}, from its beginning.` },
-  [`${stream}_truncated`]: {
-    type: 'boolean',
-    description: 'Whether the program wrote more than is shown. Absent: no.',
-  },
-  [`${stream}_bytes`]: {
-    type: 'integer',
-    minimum: 0,
-    description: 'How many bytes it wrote. Present only when the output was cut.',
-  },
-  [`${stream}_hash`]: {
-    type: 'string',
-    description: 'Hash of the whole output in the content store, for content.get.',
-  },
-  [`${stream}_lossy`]: {
-    type: 'boolean',
-    description: 'Whether the output was not valid UTF-8, so that U+FFFD replaces some characters. Absent: no.',
-  },
+  [stream]: schema.string(`What the program wrote to ${stream}, from its beginning.`),
+  [`${stream}_truncated`]: schema.boolean('Whether the program wrote more than is shown. Absent: no.'),
+  [`${stream}_bytes`]: schema.count('How many bytes it wrote. Present only when the output was cut.'),
+  [`${stream}_hash`]: schema.string('Hash of the whole output in the content store, for content.get.'),
+  [`${stream}_lossy`]: schema.boolean(
+    'Whether the output was not valid UTF-8, so that U+FFFD replaces some characters. Absent: no.',
+  ),
 });
 
 const optionalOf = (stream: string): readonly string[] =>
   ['truncated', 'bytes', 'hash', 'lossy'].map((name) => `${stream}_${name}`);
 
 /** The schema of outputs; `more` adds properties, which are optional. */
-export function outputSchema(more: Readonly<Record<string, JsonObject>> = {}): JsonObject {
-  return objectSchema(
+export function outputSchema(more: Readonly<Record<string, JsonObject>> = {}) {
+  return schema.object(
     {
-      exit_code: {
-        type: 'integer',
+      exit_code: schema.integer('The exit code; 128 plus the number of the signal when a signal ended the program.', {
         minimum: 0,
         maximum: 255,
-        description: 'The exit code; 128 plus the number of the signal when a signal ended the program.',
-      },
-      signal: { type: 'string', description: 'The signal that ended the program. Absent: it ended by itself.' },
+      }),
+      signal: schema.string('The signal that ended the program. Absent: it ended by itself.'),
       ...streamProperties('stdout'),
       ...streamProperties('stderr'),
-      refused_hosts: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Hosts that the program tried to reach and that no rule grants. Absent: none.',
-      },
-      refused_more: { type: 'integer', minimum: 1, description: 'How many more connections were refused.' },
+      refused_hosts: schema.array('Hosts that the program tried to reach and that no rule grants. Absent: none.', {
+        type: 'string',
+      }),
+      refused_more: schema.integer('How many more connections were refused.', { minimum: 1 }),
       ...more,
     },
     {
@@ -88,13 +73,12 @@ export function presentOutput({ how, stdout, stderr, network }: ProgramOutput): 
 }
 
 /** For tools whose programs change folders. */
-export const withheldProperties: Readonly<Record<string, JsonObject>> = {
-  withheld: {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'The new names of files that the program created under names that the rules forbid. Absent: none.',
-  },
-  withheld_more: { type: 'integer', minimum: 1, description: 'How many more were renamed. Absent: none.' },
+export const withheldProperties = {
+  withheld: schema.array(
+    'The new names of files that the program created under names that the rules forbid. Absent: none.',
+    { type: 'string' },
+  ),
+  withheld_more: schema.integer('How many more were renamed. Absent: none.', { minimum: 1 }),
 };
 
 export function presentWithheld({ paths, count }: Withheld): JsonObject {

@@ -12,13 +12,13 @@ import { modesOutsideLockdown } from '../../call/session.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { parsePath } from '../../paths/parse-path.ts';
-import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { judgeFirst } from '../files/tree/judge-first.ts';
 import { withDeadline } from './with-deadline.ts';
 import { inlineBytes, outputSchema, presentOutput, presentWithheld, withheldProperties } from './present-output.ts';
 import type { PresentedOutput } from './present-output.ts';
 import { planCommand } from './shell-command.ts';
 import { shellEnvironment } from './shell-environment.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface ShellArguments {
   readonly argv?: readonly string[];
@@ -35,23 +35,18 @@ const maxTimeoutMs = 3_600_000;
 const anywhere = '/tmp';
 
 // That there is either argv or command is checked by the tool: clients of language models take no such schema.
-const inputSchema: JsonObject = objectSchema(
+const inputSchema = schema.object(
   {
-    argv: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 1000,
-      items: { type: 'string', maxLength: 32_768 },
-      description: 'The program and its arguments; nothing in them is expanded. Prefer this to command.',
-    },
-    command: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 1_048_576,
-      description:
-        'A command line of plain words: quotes, |, &&, ||, ;, < and > work; variables, patterns, substitutions, assignments and keywords are refused.',
-    },
-    cwd: pathSchema('The folder to run in.'),
+    argv: schema.array(
+      'The program and its arguments; nothing in them is expanded. Prefer this to command.',
+      { type: 'string', maxLength: 32_768 },
+      { minItems: 1, maxItems: 1000 },
+    ),
+    command: schema.string(
+      'A command line of plain words: quotes, |, &&, ||, ;, < and > work; variables, patterns, substitutions, assignments and keywords are refused.',
+      { minLength: 1, maxLength: 1_048_576 },
+    ),
+    cwd: schema.path('The folder to run in.'),
     env: {
       type: 'object',
       maxProperties: 1000,
@@ -60,24 +55,15 @@ const inputSchema: JsonObject = objectSchema(
       default: {},
       description: 'Environment variables to set. The rules decide which ones the caller may set.',
     },
-    stdin: {
-      type: 'string',
-      maxLength: 8_388_608,
-      default: '',
-      description: 'What the program reads from standard input.',
-    },
-    network_access: {
-      type: 'boolean',
-      default: false,
-      description: 'Whether the program needs the network. It reaches only the hosts that the rules grant.',
-    },
-    timeout_ms: {
-      type: 'integer',
+    stdin: schema.string('What the program reads from standard input.', { maxLength: 8_388_608, default: '' }),
+    network_access: schema.flag(
+      'Whether the program needs the network. It reaches only the hosts that the rules grant.',
+    ),
+    timeout_ms: schema.integer('After this time the program and everything it started are killed.', {
       minimum: 1,
       maximum: maxTimeoutMs,
       default: 30_000,
-      description: 'After this time the program and everything it started are killed.',
-    },
+    }),
   },
   { optional: ['argv', 'command', 'cwd'] },
 );

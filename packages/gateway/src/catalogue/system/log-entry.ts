@@ -1,7 +1,6 @@
-import type { JsonObject } from '@sallyport/contract';
 import { cutText } from '../../call/redacted.ts';
 import type { RedactText } from '../../call/redacted.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** Named as syslog names them, the most urgent first. */
 export const priorities = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'] as const;
@@ -32,13 +31,13 @@ export interface LogFilter {
 
 const longestMessage = 2000;
 
-export const entrySchema: JsonObject = objectSchema(
+export const entrySchema = schema.object(
   {
-    time: { type: 'string', description: 'In ISO 8601.' },
-    program: { type: 'string', description: 'The program or unit that wrote it.' },
-    pid: { type: 'integer', description: 'Its process id.' },
-    priority: { type: 'string', enum: priorities, description: 'How urgent it is.' },
-    message: { type: 'string', description: `The text without secrets, or its first ${longestMessage} characters.` },
+    time: schema.string('In ISO 8601.'),
+    program: schema.string('The program or unit that wrote it.'),
+    pid: schema.integer('Its process id.'),
+    priority: schema.choice('How urgent it is.', priorities),
+    message: schema.string(`The text without secrets, or its first ${longestMessage} characters.`),
   },
   { optional: ['time', 'program', 'pid', 'priority'] },
 );

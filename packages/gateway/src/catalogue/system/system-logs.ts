@@ -2,22 +2,12 @@ import { spellCount } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
 import { entrySchema, fitsFilter, presentEntry, priorities } from './log-entry.ts';
-import type { Priority } from './log-entry.ts';
 import { findLogs, logSources, usualPlaces } from './log-source.ts';
-import type { LogPlaces, LogSource } from './log-source.ts';
+import type { LogPlaces } from './log-source.ts';
 import { missing, readLog } from './read-log.ts';
-
-interface LogArguments {
-  readonly source: LogSource | 'auto';
-  readonly since_minutes: number;
-  readonly program?: string;
-  readonly priority?: Priority;
-  readonly contains?: string;
-  readonly max_entries: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** `places` is for tests. */
 export function systemLogs(places: LogPlaces = usualPlaces): AnyTool {
@@ -30,54 +20,36 @@ export function systemLogs(places: LogPlaces = usualPlaces): AnyTool {
     risk: 'medium',
     scopes: ['paths'],
     timeoutMs: 30_000,
-    inputSchema: objectSchema(
+    inputSchema: schema.object(
       {
-        source: {
-          type: 'string',
-          enum: ['auto', ...logSources],
-          default: 'auto',
-          description: 'Which log to read. auto: the first of these that this machine has.',
-        },
-        since_minutes: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 10_080,
-          default: 60,
-          description: 'How far back to look.',
-        },
-        program: {
-          type: 'string',
+        source: schema.choice(
+          'Which log to read. auto: the first of these that this machine has.',
+          ['auto', ...logSources],
+          { default: 'auto' },
+        ),
+        since_minutes: schema.integer('How far back to look.', { minimum: 1, maximum: 10_080, default: 60 }),
+        program: schema.string('Only messages of this program or systemd unit.', {
           pattern: '^[A-Za-z0-9][A-Za-z0-9_.@:-]{0,127}$',
           examples: ['sshd'],
-          description: 'Only messages of this program or systemd unit.',
-        },
-        priority: {
-          type: 'string',
-          enum: priorities,
-          description: 'Only messages that are this urgent or more. Syslog files do not record it.',
-        },
-        contains: {
-          type: 'string',
+        }),
+        priority: schema.choice(
+          'Only messages that are this urgent or more. Syslog files do not record it.',
+          priorities,
+        ),
+        contains: schema.string('Only messages with this text, in upper or lower case.', {
           minLength: 1,
           maxLength: 200,
-          description: 'Only messages with this text, in upper or lower case.',
-        },
-        max_entries: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1000,
-          default: 100,
-          description: 'The most messages, newest first.',
-        },
+        }),
+        max_entries: schema.integer('The most messages, newest first.', { minimum: 1, maximum: 1000, default: 100 }),
       },
       { optional: ['program', 'priority', 'contains'] },
     ),
-    outputSchema: objectSchema({
-      source: { type: 'string', enum: logSources, description: 'The log that was read.' },
-      entries: { type: 'array', items: entrySchema, description: 'The messages found, oldest first.' },
-      truncated: { type: 'boolean', description: 'Whether there are, or may be, more that fit.' },
+    outputSchema: schema.object({
+      source: schema.choice('The log that was read.', logSources),
+      entries: schema.array('The messages found, oldest first.', entrySchema),
+      truncated: schema.boolean('Whether there are, or may be, more that fit.'),
     }),
-    claim: (args: LogArguments) => {
+    claim: (args) => {
       const { source, paths } = findLogs(args.source, places);
       if (source === 'syslog' && args.priority !== undefined) {
         throw new ToolRefused(

@@ -5,15 +5,15 @@ import { setTimeout } from 'node:timers/promises';
 import { spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import type { AnyTool } from '../../call/tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
 import { readGpus } from './read-gpus.ts';
 import type { GpuPlaces } from './read-gpus.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** Over which the processors are watched. */
 const sampleMs = 250;
 
-const bytes = (description: string): JsonObject => ({ type: 'integer', minimum: 0, description });
+const bytes = (description: string) => schema.count(description);
 const percent = (description: string): JsonObject => ({ type: 'number', minimum: 0, maximum: 100, description });
 
 /** `gpuPlaces` is for tests. */
@@ -26,24 +26,23 @@ export function systemMetrics(gpuPlaces?: GpuPlaces): AnyTool {
     tags: ['system'],
     risk: 'low',
     timeoutMs: 5000,
-    inputSchema: objectSchema({}),
-    outputSchema: objectSchema({
-      taken_at: { type: 'string', description: 'When it was measured, in ISO 8601.' },
-      uptime_seconds: { type: 'integer', minimum: 0, description: 'How long the machine has been running.' },
-      cpu: objectSchema(
+    inputSchema: schema.object({}),
+    outputSchema: schema.object({
+      taken_at: schema.string('When it was measured, in ISO 8601.'),
+      uptime_seconds: schema.count('How long the machine has been running.'),
+      cpu: schema.object(
         {
-          cores: { type: 'integer', minimum: 1, description: 'How many processors the system has.' },
-          model: { type: 'string', description: 'What they are called. Absent: not known.' },
+          cores: schema.integer('How many processors the system has.', { minimum: 1 }),
+          model: schema.string('What they are called. Absent: not known.'),
           used_percent: percent(`Of all of them together, over ${sampleMs} ms.`),
-          load_average: {
-            type: 'array',
-            items: { type: 'number', minimum: 0 },
-            description: 'Processes that run or wait, on average over 1, 5 and 15 minutes.',
-          },
+          load_average: schema.array('Processes that run or wait, on average over 1, 5 and 15 minutes.', {
+            type: 'number',
+            minimum: 0,
+          }),
         },
         { optional: ['model', 'used_percent'] },
       ),
-      memory: objectSchema(
+      memory: schema.object(
         {
           total_bytes: bytes('Memory of the machine.'),
           available_bytes: bytes('What new programs could get without swapping.'),
@@ -53,31 +52,29 @@ export function systemMetrics(gpuPlaces?: GpuPlaces): AnyTool {
         },
         { optional: ['limit_bytes', 'swap_total_bytes', 'swap_free_bytes'] },
       ),
-      disks: {
-        type: 'array',
-        description: 'The root of the file system, and the disk of the workspace.',
-        items: objectSchema({
-          path: { type: 'string', description: 'A folder on the disk.' },
+      disks: schema.array(
+        'The root of the file system, and the disk of the workspace.',
+        schema.object({
+          path: schema.string('A folder on the disk.'),
           total_bytes: bytes('Its size.'),
           free_bytes: bytes('What ordinary users may still fill.'),
         }),
-      },
-      gpus: {
-        type: 'array',
-        description: 'Graphics cards that the kernel describes. Empty: none.',
-        items: objectSchema(
+      ),
+      gpus: schema.array(
+        'Graphics cards that the kernel describes. Empty: none.',
+        schema.object(
           {
-            name: { type: 'string', description: 'What the card is called.' },
+            name: schema.string('What the card is called.'),
             used_percent: percent('Absent: the driver does not tell.'),
             memory_total_bytes: bytes('Absent: the driver does not tell.'),
             memory_used_bytes: bytes('Absent: the driver does not tell.'),
           },
           { optional: ['used_percent', 'memory_total_bytes', 'memory_used_bytes'] },
         ),
-      },
+      ),
     }),
     preview: () => looksAt('Measure processors, memory, disks and graphics cards'),
-    run: async (_: object, { signal, workspace }) => {
+    run: async (_, { signal, workspace }) => {
       const before = cpus();
       const [disks, gpus, swap] = await Promise.all([
         Promise.all([...new Set(['/', workspace.folder])].map(readDisk)),

@@ -1,16 +1,10 @@
-import type { JsonObject } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
 import { processStates, readProcesses } from './read-processes.ts';
 import type { ProcessTable } from './read-processes.ts';
-
-interface HealthArguments {
-  readonly names: readonly string[];
-  readonly pids: readonly number[];
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const mostShown = 20;
 
@@ -24,49 +18,41 @@ export function systemProcessHealth(): AnyTool {
     tags: ['system'],
     risk: 'low',
     timeoutMs: 10_000,
-    inputSchema: objectSchema({
-      names: {
-        type: 'array',
-        maxItems: 20,
-        items: { type: 'string', minLength: 1, maxLength: 255 },
-        default: [],
-        examples: [['postgres', 'nginx']],
-        description: 'Names of programs, without folders and arguments. Case matters.',
-      },
-      pids: {
-        type: 'array',
-        maxItems: 20,
-        items: { type: 'integer', minimum: 1, maximum: 4_194_304 },
-        default: [],
-        description: 'Process ids.',
-      },
+    inputSchema: schema.object({
+      names: schema.array(
+        'Names of programs, without folders and arguments. Case matters.',
+        { type: 'string', minLength: 1, maxLength: 255 },
+        { maxItems: 20, default: [], examples: [['postgres', 'nginx']] },
+      ),
+      pids: schema.array(
+        'Process ids.',
+        { type: 'integer', minimum: 1, maximum: 4_194_304 },
+        { maxItems: 20, default: [] },
+      ),
     }),
-    outputSchema: objectSchema({
-      processes: {
-        type: 'array',
-        description: 'One entry for each name and each process id, in the order of the question.',
-        items: objectSchema(
+    outputSchema: schema.object({
+      processes: schema.array(
+        'One entry for each name and each process id, in the order of the question.',
+        schema.object(
           {
-            name: { type: 'string', description: 'The name that was asked for.' },
-            pid: { type: 'integer', description: 'The process id that was asked for.' },
-            status: {
-              type: 'string',
-              enum: [...processStates, 'missing'],
-              description: 'running if one of the matches runs; missing if there is no match.',
-            },
-            matches: { type: 'array', items: matchSchema, description: `At most ${mostShown} of them.` },
-            count: { type: 'integer', minimum: 0, description: 'How many there are.' },
+            name: schema.string('The name that was asked for.'),
+            pid: schema.integer('The process id that was asked for.'),
+            status: schema.choice('running if one of the matches runs; missing if there is no match.', [
+              ...processStates,
+              'missing',
+            ]),
+            matches: schema.array(`At most ${mostShown} of them.`, matchSchema),
+            count: schema.count('How many there are.'),
           },
           { optional: ['name', 'pid'] },
         ),
-      },
-      scope: {
-        type: 'string',
-        enum: ['all', 'own'],
-        description: 'own: the system hides the processes of other users, so a missing one may still run.',
-      },
+      ),
+      scope: schema.choice('own: the system hides the processes of other users, so a missing one may still run.', [
+        'all',
+        'own',
+      ]),
     }),
-    claim: ({ names, pids }: HealthArguments) => {
+    claim: ({ names, pids }) => {
       if (names.length + pids.length > 0) return { paths: [] };
       throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'arguments', 'Give names or pids.'));
     },
@@ -90,15 +76,15 @@ export function systemProcessHealth(): AnyTool {
   });
 }
 
-const matchSchema: JsonObject = objectSchema(
+const matchSchema = schema.object(
   {
-    pid: { type: 'integer', description: 'The process id.' },
-    name: { type: 'string', description: 'The name, at most 15 bytes of it.' },
-    state: { type: 'string', enum: processStates, description: 'running includes waiting for something.' },
-    threads: { type: 'integer', description: 'How many threads it has.' },
+    pid: schema.integer('The process id.'),
+    name: schema.string('The name, at most 15 bytes of it.'),
+    state: schema.choice('running includes waiting for something.', processStates),
+    threads: schema.integer('How many threads it has.'),
     cpu_ms: { type: 'number', description: 'Processor time since it started.' },
-    memory_bytes: { type: 'integer', description: 'Memory in use. Absent: it belongs to the kernel or has ended.' },
-    started_at: { type: 'string', description: 'In ISO 8601.' },
+    memory_bytes: schema.integer('Memory in use. Absent: it belongs to the kernel or has ended.'),
+    started_at: schema.string('In ISO 8601.'),
   },
   { optional: ['memory_bytes'] },
 );

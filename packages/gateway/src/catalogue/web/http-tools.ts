@@ -1,8 +1,6 @@
-import type { JsonObject } from '@sallyport/contract';
 import { modesOutsideLockdown } from '../../call/session.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import {
   keepBytes,
   limitProperties,
@@ -19,6 +17,7 @@ import type { WebAsk } from './reach.ts';
 import { headersSchema, requestHeaders } from './request-headers.ts';
 import { parseWebAddress } from './web-address.ts';
 import type { WebParts } from './web-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface HttpArguments {
   readonly url: string;
@@ -38,32 +37,27 @@ export const webTool = {
   allowedModes: modesOutsideLockdown,
 } as const;
 
-export const urlSchema: JsonObject = {
-  type: 'string',
+export const urlSchema = schema.string('An http:// or https:// address, without a user name or password in it.', {
   minLength: 1,
   maxLength: 8192,
-  description: 'An http:// or https:// address, without a user name or password in it.',
   examples: ['https://example.com/docs/start'],
-};
+});
 
-const bodyProperties: Readonly<Record<string, JsonObject>> = {
-  body: { type: 'string', maxLength: 8_388_608, default: '', description: 'The body of the request.' },
-  content_type: {
-    type: 'string',
+const bodyProperties = {
+  body: schema.string('The body of the request.', { maxLength: 8_388_608, default: '' }),
+  content_type: schema.string('What the body is.', {
     maxLength: 200,
     pattern: '^[\\t -~]*$',
     default: 'application/json',
-    description: 'What the body is.',
     examples: ['application/json', 'application/x-www-form-urlencoded'],
-  },
+  }),
 };
 
-const followProperties: Readonly<Record<string, JsonObject>> = {
-  follow_redirects: {
-    type: 'boolean',
-    default: true,
-    description: 'Whether redirects are followed. Each is judged by the rules like a call of its own.',
-  },
+const followProperties = {
+  follow_redirects: schema.boolean(
+    'Whether redirects are followed. Each is judged by the rules like a call of its own.',
+    { default: true },
+  ),
 };
 
 const about = {
@@ -87,22 +81,25 @@ function httpTool(method: keyof typeof about, parts: WebParts): AnyTool {
     name: `http.${name}`,
     aliases: [`http_${name}`],
     description: about[method],
-    inputSchema: objectSchema({
-      url: urlSchema,
-      headers: headersSchema,
-      ...(hasBody ? bodyProperties : {}),
-      ...(mutates ? {} : followProperties),
-      ...limitProperties,
-    }),
+    inputSchema: schema.object(
+      {
+        url: urlSchema,
+        headers: headersSchema,
+        ...(hasBody ? bodyProperties : {}),
+        ...(mutates ? {} : followProperties),
+        ...limitProperties,
+      },
+      { optional: ['body', 'content_type', 'follow_redirects'] },
+    ),
     outputSchema: outputSchema({
       headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Without cookies.' },
-      body: { type: 'string', description: 'The body, where it is text.' },
+      body: schema.string('The body, where it is text.'),
     }),
     risk: mutates ? 'high' : 'medium',
     confirmation: mutates ? 'always' : 'never',
     mutates,
     timeoutMs: mutates ? 30_000 : 15_000,
-    claim: (args: HttpArguments) => ({ paths: [], hosts: [requestOf(method, args).address.authority] }),
+    claim: (args) => ({ paths: [], hosts: [requestOf(method, args).address.authority] }),
     preview: (args, context) => previewRequest(requestOf(method, args), context),
     run: (args, context) => perform(requestOf(method, args), args, context, parts),
     summarize: (_, output) => summarizeAnswer(output),

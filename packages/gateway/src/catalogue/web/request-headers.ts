@@ -1,4 +1,3 @@
-import type { JsonObject } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import { acceptedEncodings } from './read-body.ts';
@@ -7,7 +6,7 @@ import { acceptedEncodings } from './read-body.ts';
 const own =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|proxy-.*)$/;
 
-export const headersSchema: JsonObject = {
+export const headersSchema = {
   type: 'object',
   maxProperties: 50,
   propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$' },
@@ -16,7 +15,7 @@ export const headersSchema: JsonObject = {
   description:
     'Request headers by name. Leave out credentials that the gate holds: it adds those that the rules bind to the host.',
   examples: [{ Accept: 'application/json' }],
-};
+} as const;
 
 /** The headers of a request, in lower case; what a caller leaves out is set as browsers do. */
 export function requestHeaders(

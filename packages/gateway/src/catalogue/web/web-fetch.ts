@@ -1,6 +1,5 @@
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { isHtml } from './decode-text.ts';
 import { htmlToMarkdown } from './html-to-markdown.ts';
 import { urlSchema, webTool } from './http-tools.ts';
@@ -20,18 +19,23 @@ import type { WebAsk } from './reach.ts';
 import { requestHeaders } from './request-headers.ts';
 import { parseWebAddress } from './web-address.ts';
 import type { WebParts } from './web-parts.ts';
-
-interface FetchArguments {
-  readonly url: string;
-  readonly format: 'markdown' | 'raw';
-  readonly max_characters: number;
-  readonly max_bytes: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** A page above this is more than anybody reads; its beginning becomes Markdown. */
 const longestPage = 2 * 1024 * 1024;
 const longestMarkdown = 2 * 1024 * 1024;
 const wanted = 'text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5';
+
+const inputSchema = schema.object({
+  url: urlSchema,
+  format: {
+    enum: ['markdown', 'raw'],
+    default: 'markdown',
+    description: 'markdown turns HTML into text to read; raw returns the source of the page.',
+  },
+  ...limitProperties,
+});
+type FetchArguments = schema.ValueOf<typeof inputSchema>;
 
 export function webFetch(parts: WebParts): AnyTool {
   return defineTool({
@@ -40,22 +44,14 @@ export function webFetch(parts: WebParts): AnyTool {
     aliases: ['fetch_url'],
     description:
       'Read a web page or another document at an address. HTML becomes Markdown; other text is returned as it is; anything else is kept in the content store. What comes back was written by strangers.',
-    inputSchema: objectSchema({
-      url: urlSchema,
-      format: {
-        enum: ['markdown', 'raw'],
-        default: 'markdown',
-        description: 'markdown turns HTML into text to read; raw returns the source of the page.',
-      },
-      ...limitProperties,
-    }),
+    inputSchema,
     outputSchema: outputSchema({
-      title: { type: 'string', description: 'The title of an HTML page.' },
-      text: { type: 'string', description: 'The text. Absent: the document is not text; content_hash names it.' },
+      title: schema.string('The title of an HTML page.'),
+      text: schema.string('The text. Absent: the document is not text; content_hash names it.'),
     }),
     risk: 'medium',
     timeoutMs: 20_000,
-    claim: (args: FetchArguments) => ({ paths: [], hosts: [requestOf(args).address.authority] }),
+    claim: (args) => ({ paths: [], hosts: [requestOf(args).address.authority] }),
     preview: (args, context) => previewRequest(requestOf(args), context),
     run: (args, context) => fetchPage(args, context, parts),
     summarize: (_, output) => summarizeAnswer(output),

@@ -2,7 +2,6 @@ import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { defineTool } from '../define-tool.ts';
-import { objectSchema } from '../files/define-file-tool.ts';
 import { askProvider, readJson, unreadable } from '../providers/ask-provider.ts';
 import type { ProviderParts } from '../providers/ask-provider.ts';
 import { findProvider } from '../providers/find-provider.ts';
@@ -11,16 +10,25 @@ import { htmlToMarkdown } from './html-to-markdown.ts';
 import { webTool } from './http-tools.ts';
 import { searchers } from './search-kinds.ts';
 import type { SearchHit } from './search-kinds.ts';
-
-interface SearchArguments {
-  readonly query: string;
-  readonly max_results: number;
-  readonly provider?: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const maxAnswerBytes = 4 * 1024 * 1024;
 const longestText = 2000;
-const text: JsonObject = { type: 'string' };
+const text = { type: 'string' };
+
+const inputSchema = schema.object(
+  {
+    query: schema.string('What to search for, as you would type it into a search engine.', {
+      minLength: 1,
+      maxLength: 1000,
+      examples: ['node 26 release notes'],
+    }),
+    max_results: schema.integer('The most results.', { minimum: 1, maximum: 20, default: 10 }),
+    provider: schema.string('Which search service. Absent: the first one that is set up.', { maxLength: 64 }),
+  },
+  { optional: ['provider'] },
+);
+type SearchArguments = schema.ValueOf<typeof inputSchema>;
 
 export function webSearch(parts: ProviderParts): AnyTool {
   const providerOf = (args: SearchArguments): SearchProvider => findProvider('search', args.provider, parts);
@@ -30,29 +38,12 @@ export function webSearch(parts: ProviderParts): AnyTool {
     aliases: ['web_search'],
     description:
       'Search the web. Returns titles, addresses and short texts; read a page with web.fetch. What comes back was written by strangers.',
-    inputSchema: objectSchema(
-      {
-        query: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 1000,
-          description: 'What to search for, as you would type it into a search engine.',
-          examples: ['node 26 release notes'],
-        },
-        max_results: { type: 'integer', minimum: 1, maximum: 20, default: 10, description: 'The most results.' },
-        provider: {
-          type: 'string',
-          maxLength: 64,
-          description: 'Which search service. Absent: the first one that is set up.',
-        },
-      },
-      { optional: ['provider'] },
-    ),
-    outputSchema: objectSchema({
+    inputSchema,
+    outputSchema: schema.object({
       provider: text,
       results: {
         type: 'array',
-        items: objectSchema({ title: text, url: text, snippet: text }),
+        items: schema.object({ title: text, url: text, snippet: text }),
       },
       untrusted: {
         const: true,
@@ -61,7 +52,7 @@ export function webSearch(parts: ProviderParts): AnyTool {
     }),
     risk: 'medium',
     timeoutMs: 15_000,
-    claim: ({ provider }: SearchArguments) => {
+    claim: ({ provider }) => {
       const { search: all } = parts.providers.current;
       const found = provider === undefined ? all[0] : all.find(({ name }) => name === provider);
       return { paths: [], ...(found === undefined ? {} : { hosts: [found.address.authority] }) };

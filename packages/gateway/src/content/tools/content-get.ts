@@ -3,7 +3,6 @@ import type { ContentReader, Range } from '../content-reader.ts';
 import type { DownloadStream } from '../transfers.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
-import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import {
   bytesSchema,
   checkUse,
@@ -13,13 +12,7 @@ import {
   transferTimeoutMs,
 } from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
-
-interface GetArguments {
-  readonly hash: string;
-  readonly offset: number;
-  readonly limit: number;
-  readonly download_id?: string;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** In base64 and with the rest of the answer this stays below 1 MB, from where on results become content themselves. */
 const maxInlineBytes = 720 * 1024;
@@ -43,21 +36,21 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
       hash: hashSchema('BLAKE3 hash of the content.'),
       offset: bytesSchema('The byte to start at.', { default: 0 }),
       limit: bytesSchema('How many bytes; 0 means to the end.', { default: 0 }),
-      download_id: { type: 'string', maxLength: 64, description: 'The stream that receives the bytes. Set by Get.' },
+      download_id: schema.string('The stream that receives the bytes. Set by Get.', { maxLength: 64 }),
     },
     required: ['hash'],
-    answers: objectSchema(
+    answers: schema.object(
       {
         hash: hashSchema('As asked.'),
         size: bytesSchema('Bytes of the whole content.'),
         offset: bytesSchema('The byte at which the content starts.'),
         length: bytesSchema('How many bytes were returned.'),
-        content: { type: 'string', description: 'The bytes in base64. Absent when a stream took them.' },
+        content: schema.string('The bytes in base64. Absent when a stream took them.'),
         next_offset: bytesSchema('The offset for the next call. Absent when this was the last piece.'),
       },
       { optional: ['content', 'next_offset'] },
     ),
-    describe: ({ hash }: GetArguments) => `Read content ${hash}.`,
+    describe: ({ hash }) => `Read content ${hash}.`,
     run: async ({ hash, offset, limit, download_id: downloadId }, context) => {
       const download = downloadId === undefined ? undefined : openDownload(downloadId, context);
       await checkUse(index, context.session, hash);

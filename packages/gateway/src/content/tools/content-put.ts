@@ -3,21 +3,24 @@ import type { UploadStream } from '../transfers.ts';
 import type { Violation } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
-import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { bytesSchema, defineContentTool, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
-
-interface PutArguments {
-  readonly upload_id?: string;
-  readonly content?: string;
-  readonly encoding: 'utf-8' | 'base64';
-  readonly hash?: string;
-  readonly size?: number;
-  readonly offset: number;
-}
+import * as schema from '../../registry/schemas/schema.ts';
 
 const maxInlineBytes = 1024 * 1024;
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+const properties = {
+  content: schema.string('The bytes to store.', { maxLength: Math.ceil(maxInlineBytes / 3) * 4 }),
+  encoding: schema.choice('How content is given: utf-8 for text, base64 for any bytes.', ['utf-8', 'base64'], {
+    default: 'utf-8',
+  }),
+  hash: hashSchema('BLAKE3 hash that the bytes must have.'),
+  size: bytesSchema('How many bytes there must be.'),
+  upload_id: schema.string('The stream that brings the bytes. Set by Put.', { maxLength: 64 }),
+  offset: bytesSchema('Where the bytes of the stream begin. Set by Put.', { default: 0 }),
+};
+type PutArguments = schema.ValuesOf<typeof properties, never>;
 
 export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
   const openUpload = (args: PutArguments, context: ToolContext): UploadStream => {
@@ -37,22 +40,10 @@ export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
     timeoutMs: transferTimeoutMs,
     isTransfer: true,
     examples: [{ content: 'Hello.\n' }],
-    properties: {
-      content: { type: 'string', maxLength: Math.ceil(maxInlineBytes / 3) * 4, description: 'The bytes to store.' },
-      encoding: {
-        type: 'string',
-        enum: ['utf-8', 'base64'],
-        default: 'utf-8',
-        description: 'How content is given: utf-8 for text, base64 for any bytes.',
-      },
-      hash: hashSchema('BLAKE3 hash that the bytes must have.'),
-      size: bytesSchema('How many bytes there must be.'),
-      upload_id: { type: 'string', maxLength: 64, description: 'The stream that brings the bytes. Set by Put.' },
-      offset: bytesSchema('Where the bytes of the stream begin. Set by Put.', { default: 0 }),
-    },
-    answers: objectSchema({ hash: hashSchema('BLAKE3 hash of the bytes.'), size: bytesSchema('How many.') }),
+    properties,
+    answers: schema.object({ hash: hashSchema('BLAKE3 hash of the bytes.'), size: bytesSchema('How many.') }),
     check: checkSource,
-    describe: ({ content, encoding, size }: PutArguments) =>
+    describe: ({ content, encoding, size }) =>
       `Store ${content === undefined ? (size ?? 'any number of') : Buffer.byteLength(content, encoding)} bytes.`,
     run: async (args, context) => {
       const { hash, size, offset } = args;

@@ -13,6 +13,7 @@ import { mayUse } from '../../execution/open-content.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import type { Answers, OperatorToolOptions } from '../../registry/define-operator-tool.ts';
 import type { ContentRepository } from '../../storage/stores.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export interface ContentToolParts {
   readonly store: ContentStore;
@@ -23,22 +24,24 @@ export interface ContentToolParts {
 }
 
 /** What one tool for content or artifacts says about itself; the rest is the same for all of them. */
-type ContentTool<Arguments, Given extends Answers> = Omit<
-  OperatorToolOptions<Arguments, Given>,
+type ContentTool<Named extends schema.Properties, Required extends string, Given extends Answers> = Omit<
+  OperatorToolOptions<Named, Required, Given>,
   'claim' | 'preview'
 > & {
   /** What the schema cannot say about the arguments. Absent: nothing. */
-  readonly check?: (args: Arguments) => readonly Violation[];
+  readonly check?: (args: schema.ValuesOf<Named, Required>) => readonly Violation[];
   /** What the call would do, in one line. */
-  readonly describe: (args: Arguments) => string;
+  readonly describe: (args: schema.ValuesOf<Named, Required>) => string;
 };
 
 /** Tools for agents: unless said otherwise, everyone sees them, and a large result is kept as content. */
-export function defineContentTool<Arguments, const Given extends Answers>(
-  tool: ContentTool<Arguments, Given>,
-): AnyTool {
+export function defineContentTool<
+  const Named extends schema.Properties,
+  const Given extends Answers,
+  const Required extends string = never,
+>(tool: ContentTool<Named, Required, Given>): AnyTool {
   const { name, mutates, check, describe } = tool;
-  const { measureResult: _, ...defined } = defineOperatorTool<Arguments, Given>({
+  const { measureResult: _, ...defined } = defineOperatorTool<Named, Required, Given>({
     audience: 'everyone',
     tags: [name.split('.')[0] ?? '', mutates ? 'write' : 'read'],
     category: mutates ? 'system_write' : 'read_only',
@@ -60,15 +63,15 @@ export async function checkUse(index: ContentToolParts['index'], session: Sessio
   if (!(await mayUse(index, session, hash))) throw noSuchContent(hash);
 }
 
-export function hashSchema(description: string): JsonObject {
-  return { type: 'string', pattern: contentHashPattern, description: `${description} 64 hexadecimal digits.` };
+export function hashSchema(description: string) {
+  return schema.string(`${description} 64 hexadecimal digits.`, { pattern: contentHashPattern });
 }
 
 /** Of content in examples: BLAKE3 of "Hello." and a line end. */
 export const exampleHash = '50784d098e9bdf216f6c56dfdcd71ba6b4dc9adbe8d19dbb57074cb2649aa192';
 
-export function bytesSchema(description: string, more: JsonObject = {}): JsonObject {
-  return { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, ...more };
+export function bytesSchema<const More extends JsonObject>(description: string, more = {} as More) {
+  return schema.integer(description, { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...more });
 }
 
 /** No transfer takes longer; a shorter limit would cut off slow lines. */

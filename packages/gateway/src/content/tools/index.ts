@@ -1,12 +1,12 @@
 import { CollectedContentSchema, ContentReportSchema, spellBytes, spellCount } from '@sallyport/contract';
 import { noSuchContent } from '../content-failures.ts';
 import type { AnyTool } from '../../call/tool.ts';
-import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { mayUse } from '../../execution/open-content.ts';
 import { contentGet } from './content-get.ts';
 import { contentPut } from './content-put.ts';
 import { bytesSchema, defineContentTool, exampleHash, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 const hourMs = 3_600_000;
 const mostListed = 1000;
@@ -24,16 +24,16 @@ function statTool({ store, index }: ContentToolParts) {
     examples: [{ hash: exampleHash }],
     properties: { hash: hashSchema('BLAKE3 hash of the content.') },
     required: ['hash'],
-    answers: objectSchema(
+    answers: schema.object(
       {
         hash: hashSchema('As asked.'),
-        stored: { type: 'boolean', description: 'Whether all of it is here.' },
+        stored: schema.boolean('Whether all of it is here.'),
         size: bytesSchema('Bytes of stored content.'),
         received: bytesSchema('Bytes of an unfinished upload of this session; the upload continues at this offset.'),
       },
       { optional: ['size', 'received'] },
     ),
-    describe: ({ hash }: { readonly hash: string }) => `Look for content ${hash}.`,
+    describe: ({ hash }) => `Look for content ${hash}.`,
     run: async ({ hash }, { session }) => {
       const size = (await mayUse(index, session, hash)) ? await store.sizeOf(hash) : undefined;
       if (size !== undefined) return { hash, stored: true, size };
@@ -91,7 +91,7 @@ function collectTool({ store }: ContentToolParts) {
       },
     },
     answers: CollectedContentSchema,
-    describe: ({ older_than_hours: hours }: { readonly older_than_hours: number }) =>
+    describe: ({ older_than_hours: hours }) =>
       `Remove content that nothing references and nobody has used for ${hours} h. It cannot be brought back.`,
     run: async ({ older_than_hours: hours }, context) => {
       const { removed, freedBytes, kept } = await store.collectGarbage({ olderThanMs: hours * hourMs }, context.signal);

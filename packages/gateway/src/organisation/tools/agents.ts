@@ -1,34 +1,19 @@
 import { AgentReportSchema, ChangedPromptSchema, MemberSchema, RemovedMemberSchema } from '@sallyport/contract';
-import type { InJson, JsonObject, Member as MemberMessage } from '@sallyport/contract';
+import type { InJson, Member as MemberMessage } from '@sallyport/contract';
 import type { Member } from '../../call/organisation.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { findMember } from '../check-member.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { defineChanging, missing, nameOf, readSeniors, seniorAgentProperty } from './define-organisation-tool.ts';
-import type { OrganisationToolParts, Seniors } from './define-organisation-tool.ts';
-
-interface NamedAgent {
-  readonly name: string;
-}
-
-interface NewAgent extends NamedAgent, Seniors {
-  readonly team?: string;
-  readonly role: string;
-  readonly system_prompt?: string;
-}
+import type { OrganisationToolParts } from './define-organisation-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 const agentName = nameOf('Name of the agent, as in its sessions.');
-const promptProperty: JsonObject = {
-  type: 'string',
-  maxLength: 32_768,
-  description: 'System prompt of the agent. Empty: none.',
-};
-export const roleProperty: JsonObject = {
-  type: 'string',
+const promptProperty = schema.string('System prompt of the agent. Empty: none.', { maxLength: 32_768 });
+export const roleProperty = schema.string('As in roles.yaml: worker, manager, director or one of your own.', {
   pattern: '^[a-z][a-z0-9_-]{0,63}$',
-  description: 'As in roles.yaml: worker, manager, director or one of your own.',
-};
+});
 
 /** Agents as members: their team, role, senior and system prompt. */
 export function agentTools(parts: OrganisationToolParts): readonly AnyTool[] {
@@ -50,8 +35,7 @@ function createTool({ store, offices }: OrganisationToolParts) {
     },
     required: ['name'],
     answers: MemberSchema,
-    tell: ({ name, role, team }: NewAgent) =>
-      `Add agent ${name} as ${role}${team === undefined ? '' : ` to team ${team}`}.`,
+    tell: ({ name, role, team }) => `Add agent ${name} as ${role}${team === undefined ? '' : ` to team ${team}`}.`,
     change: async ({ name, team, role, system_prompt: systemPrompt, ...seniors }) => {
       const organisation = store.readOrganisation();
       if (findMember(organisation, 'agent', name) !== undefined) {
@@ -81,7 +65,7 @@ function deleteTool({ store, offices, endSession }: OrganisationToolParts) {
     properties: { name: agentName },
     required: ['name'],
     answers: RemovedMemberSchema,
-    tell: ({ name }: NamedAgent) => `Remove agent ${name} and end its sessions.`,
+    tell: ({ name }) => `Remove agent ${name} and end its sessions.`,
     change: async ({ name }, context) => {
       if (!(await store.changeOrganisation({ kind: 'remove-member', of: 'agent', name }))) throw missing('agent', name);
       const open = store
@@ -101,7 +85,7 @@ function promptTool({ store, offices }: OrganisationToolParts) {
     properties: { name: agentName, system_prompt: promptProperty },
     required: ['name', 'system_prompt'],
     answers: ChangedPromptSchema,
-    tell: ({ name }: NamedAgent & { readonly system_prompt: string }) => `Change the system prompt of ${name}.`,
+    tell: ({ name }) => `Change the system prompt of ${name}.`,
     change: async ({ name, system_prompt: systemPrompt }) => {
       const found = findMember(store.readOrganisation(), 'agent', name);
       if (found === undefined) throw missing('agent', name);
@@ -123,7 +107,7 @@ function showTool({ store, offices, rolesOf }: OrganisationToolParts) {
     properties: { name: agentName },
     required: ['name'],
     answers: AgentReportSchema,
-    run: ({ name }: NamedAgent) => {
+    run: ({ name }) => {
       const organisation = store.readOrganisation();
       const found = findMember(organisation, 'agent', name);
       if (found === undefined) throw missing('agent', name);

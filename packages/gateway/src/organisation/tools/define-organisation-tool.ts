@@ -1,5 +1,5 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
-import type { InJson, JsonObject } from '@sallyport/contract';
+import type { InJson } from '@sallyport/contract';
 import type { Organisation, Profile } from '../../call/organisation.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
@@ -8,6 +8,7 @@ import { findMember } from '../check-member.ts';
 import type { Offices } from '../offices.ts';
 import type { Store } from '../../storage/stores.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 import type { EndSession } from '../../sessions/tools/sessions.ts';
 
 export interface OrganisationToolParts {
@@ -18,28 +19,32 @@ export interface OrganisationToolParts {
   readonly rolesOf: (agent: string, profile?: Profile) => readonly string[];
 }
 
-export interface Changing<Arguments, Given extends DescMessage> {
+export interface Changing<Named extends schema.Properties, Required extends string, Given extends DescMessage> {
   readonly name: string;
   /** As other systems call it. */
   readonly alias?: string;
   readonly description: string;
-  readonly properties: JsonObject;
-  readonly required: readonly string[];
+  readonly properties: Named;
+  readonly required: readonly Required[];
   readonly answers: Given;
   /** What it would do, in one line. */
-  readonly tell: (args: Arguments) => string;
-  readonly change: (args: Arguments, context: ToolContext) => Promise<InJson<MessageShape<Given>>>;
+  readonly tell: (args: schema.ValuesOf<Named, Required>) => string;
+  readonly change: (
+    args: schema.ValuesOf<Named, Required>,
+    context: ToolContext,
+  ) => Promise<InJson<MessageShape<Given>>>;
 }
 
 /**
  * Who may use what and who decides is changed by directors only. A person among them confirms what they see; where an
  * agent with that role asks, a person decides.
  */
-export function defineChanging<Arguments, Given extends DescMessage>(
-  offices: Offices,
-  { alias, tell, change, ...options }: Changing<Arguments, Given>,
-): AnyTool {
-  return defineOperatorTool<Arguments, DescMessage>({
+export function defineChanging<
+  const Named extends schema.Properties,
+  const Required extends string,
+  Given extends DescMessage,
+>(offices: Offices, { alias, tell, change, ...options }: Changing<Named, Required, Given>): AnyTool {
+  return defineOperatorTool<Named, Required, DescMessage>({
     ...options,
     aliases: alias === undefined ? [] : [alias],
     mutates: true,
@@ -58,8 +63,8 @@ export function defineChanging<Arguments, Given extends DescMessage>(
   });
 }
 
-export function nameOf(description: string): JsonObject {
-  return { type: 'string', minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description };
+export function nameOf(description: string) {
+  return schema.string(description, { minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]+$' });
 }
 
 export function missing(what: string, name: string): ToolFailure {
@@ -96,6 +101,6 @@ function requireAgent(organisation: Organisation, name: string): void {
   if (findMember(organisation, 'agent', name) === undefined) throw missing('agent', name);
 }
 
-export function seniorAgentProperty(absent: string): JsonObject {
+export function seniorAgentProperty(absent: string) {
   return nameOf(`The agent above it, which decides about its calls where a rule names it. ${absent}`);
 }

@@ -60,7 +60,7 @@ function configureTool({ store, offices }: OrganisationToolParts) {
     },
     required: ['setting', 'value'],
     answers: OrganisationSettingsSchema,
-    tell: ({ setting, value }: Configuration) => `Set ${setting} to ${value}.`,
+    tell: ({ setting, value }) => `Set ${setting} to ${value}.`,
     change: async (wish) => {
       const settings = { ...store.readOrganisation().settings, ...readSetting(wish) };
       await store.changeOrganisation({ kind: 'put-settings', settings });

@@ -7,9 +7,10 @@ import type { AnyTool } from '../../call/tool.ts';
 import { firstOperator } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import type { Store } from '../../storage/stores.ts';
-import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { newToken } from '../../sessions/tools/sessions.ts';
 import type { EndSession } from '../../sessions/tools/sessions.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 type PeopleStore = Pick<Store, 'createSession' | 'readSession' | 'liveSessions' | 'listSessions' | 'readOrganisation'>;
 
@@ -31,17 +32,15 @@ function addTool(store: PeopleStore, { workspace, address }: PeopleToolOptions) 
     description: 'Lets another person run the gate and returns their credential, which is shown only this once.',
     mutates: true,
     properties: {
-      name: {
-        type: 'string',
+      name: schema.string('Name of the person, as records will show it.', {
         minLength: 1,
         maxLength: 128,
         pattern: '^[A-Za-z0-9._@-]+$',
-        description: 'Name of the person, as records will show it.',
-      },
+      }),
     },
     required: ['name'],
     answers: AddedPersonSchema,
-    preview: ({ name }: { readonly name: string }) => {
+    preview: ({ name }) => {
       return { summary: `Let ${name} run the gate.`, detail: 'They may do what you may do.', undoable: true };
     },
     run: async ({ name }) => {
@@ -78,14 +77,10 @@ function listTool(store: PeopleStore) {
     description: 'Lists the people who may run the gate, without their credentials.',
     mutates: false,
     properties: {
-      include_revoked: {
-        type: 'boolean',
-        default: false,
-        description: 'Also list people whose credential was revoked.',
-      },
+      include_revoked: schema.flag('Also list people whose credential was revoked.'),
     },
     answers: PeopleSchema,
-    run: async ({ include_revoked: includeRevoked }: { readonly include_revoked: boolean }) => {
+    run: async ({ include_revoked: includeRevoked }) => {
       const people = includeRevoked ? await allPeople(store) : activePeople(store);
       return { people: people.map(describePerson) };
     },
@@ -99,10 +94,10 @@ function revokeTool(store: PeopleStore, endSession: EndSession) {
     description: "Revokes a person's credential for good. The next call with it is refused.",
     mutates: true,
     idempotent: true,
-    properties: { person_id: idOf('As people.list shows it.') },
+    properties: { person_id: schema.id('As people.list shows it.') },
     required: ['person_id'],
     answers: RevokedPersonSchema,
-    preview: async ({ person_id: id }: { readonly person_id: string }) => {
+    preview: async ({ person_id: id }) => {
       const person = await findPerson(store, id);
       const detail = 'Their credential stops working and cannot be restored.';
       return { summary: `Revoke the credential of ${person.agent} (${id}).`, detail };

@@ -8,6 +8,7 @@ import { checkMember } from '../check-member.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { defineChanging, missing, nameOf } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface Target {
   readonly level: PermissionLevel;
@@ -17,13 +18,11 @@ interface Target {
 
 const targetProperties = {
   level: { enum: permissionLevels, description: 'Whom it applies to.' },
-  subject: { type: 'string', maxLength: 128, default: '', description: 'The team or agent. Empty: the organisation.' },
-  tools: {
-    type: 'string',
+  subject: schema.string('The team or agent. Empty: the organisation.', { maxLength: 128, default: '' }),
+  tools: schema.string('A canonical name such as files.write; * stands for any text.', {
     maxLength: 200,
     pattern: '^[A-Za-z0-9_*][A-Za-z0-9_.*-]*$',
-    description: 'A canonical name such as files.write; * stands for any text.',
-  },
+  }),
 };
 
 /** Granting tools and taking them away, for the organisation, a team or an agent. */
@@ -42,7 +41,7 @@ function effectTool({ store, offices }: OrganisationToolParts, effect: Permissio
     properties: targetProperties,
     required: ['level', 'tools'],
     answers: PermissionSchema,
-    tell: (target: Target) => `${isGrant ? 'Grant' : 'Revoke'} ${target.tools} for ${describeTarget(target)}.`,
+    tell: (target) => `${isGrant ? 'Grant' : 'Revoke'} ${target.tools} for ${describeTarget(target)}.`,
     change: async (target, { session }) => {
       requireSubject(store.readOrganisation(), target);
       const permission = { ...target, effect, by: session.agent, atMs: Date.now() };
@@ -59,7 +58,7 @@ function clearTool({ store, offices }: OrganisationToolParts) {
     properties: targetProperties,
     required: ['level', 'tools'],
     answers: PermissionSchema,
-    tell: (target: Target) => `Forget what was said about ${target.tools} for ${describeTarget(target)}.`,
+    tell: (target) => `Forget what was said about ${target.tools} for ${describeTarget(target)}.`,
     change: async (target, { session }) => {
       if (!(await store.changeOrganisation({ kind: 'remove-permission', permission: target }))) {
         throw new ToolFailure('NOT_FOUND', `Nothing was said about ${target.tools} for ${describeTarget(target)}.`);
@@ -77,7 +76,7 @@ function checkTool({ store, rolesOf }: OrganisationToolParts) {
     properties: { agent: nameOf('Name of the agent.'), tool: nameOf('Canonical name of the tool.') },
     required: ['agent', 'tool'],
     answers: PermissionCheckSchema,
-    run: ({ agent, tool }: { readonly agent: string; readonly tool: string }) => {
+    run: ({ agent, tool }) => {
       const check = checkMember(store.readOrganisation(), agent, tool);
       if (!check.allowed) {
         const at = check.because === 'revoked' ? { at: describeTarget(check.permission) } : {};

@@ -6,13 +6,7 @@ import { describeMember, roleProperty } from './agents.ts';
 import { defineChanging, missing, nameOf, requirePerson } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
 
-interface Assignment {
-  readonly kind: Member['kind'];
-  readonly name: string;
-  readonly role: string;
-}
-
-const kindProperty = { enum: ['agent', 'person'], description: 'Whose role it is.' };
+const kindProperty = { enum: ['agent', 'person'], description: 'Whose role it is.' } as const;
 
 /** Who has which role. A person with the role director is a director of the organisation. */
 export function roleTools({ store, offices }: OrganisationToolParts): readonly AnyTool[] {
@@ -22,7 +16,7 @@ export function roleTools({ store, offices }: OrganisationToolParts): readonly A
     properties: { kind: kindProperty, name: nameOf('Of the agent or person.'), role: roleProperty },
     required: ['kind', 'name', 'role'],
     answers: MemberSchema,
-    tell: ({ kind, name, role }: Assignment) => `Make ${kind} ${name} a ${role}.`,
+    tell: ({ kind, name, role }) => `Make ${kind} ${name} a ${role}.`,
     change: async ({ kind, name, role }) => {
       const found = findMember(store.readOrganisation(), kind, name);
       if (found === undefined && kind === 'agent') throw missing('agent', name);
@@ -38,7 +32,7 @@ export function roleTools({ store, offices }: OrganisationToolParts): readonly A
     properties: { kind: kindProperty, name: nameOf('Of the agent or person.') },
     required: ['kind', 'name'],
     answers: MemberSchema,
-    tell: ({ kind, name }: Omit<Assignment, 'role'>) => `Remove the role of ${kind} ${name}.`,
+    tell: ({ kind, name }) => `Remove the role of ${kind} ${name}.`,
     change: async ({ kind, name }) => {
       const found = findMember(store.readOrganisation(), kind, name);
       if (found === undefined) throw missing(kind, name);

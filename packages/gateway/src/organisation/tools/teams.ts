@@ -1,11 +1,7 @@
 import { RemovedMemberSchema, TeamSchema } from '@sallyport/contract';
 import type { AnyTool } from '../../call/tool.ts';
 import { defineChanging, missing, nameOf, readSeniors, seniorAgentProperty } from './define-organisation-tool.ts';
-import type { OrganisationToolParts, Seniors } from './define-organisation-tool.ts';
-
-interface NewTeam extends Seniors {
-  readonly name: string;
-}
+import type { OrganisationToolParts } from './define-organisation-tool.ts';
 
 /** Teams: their agents share a senior and what is granted to the team. */
 export function teamTools({ store, offices }: OrganisationToolParts): readonly AnyTool[] {
@@ -19,7 +15,7 @@ export function teamTools({ store, offices }: OrganisationToolParts): readonly A
     },
     required: ['name'],
     answers: TeamSchema,
-    tell: ({ name, senior }: NewTeam) => `Make team ${name}${senior === undefined ? '' : ` with ${senior} as senior`}.`,
+    tell: ({ name, senior }) => `Make team ${name}${senior === undefined ? '' : ` with ${senior} as senior`}.`,
     change: async ({ name, ...seniors }) => {
       const team = { name, ...readSeniors(store, seniors) };
       await store.changeOrganisation({ kind: 'put-team', team });
@@ -32,7 +28,7 @@ export function teamTools({ store, offices }: OrganisationToolParts): readonly A
     properties: { name: nameOf('Name of the team.') },
     required: ['name'],
     answers: RemovedMemberSchema,
-    tell: ({ name }: { readonly name: string }) => `Remove team ${name}.`,
+    tell: ({ name }) => `Remove team ${name}.`,
     change: async ({ name }) => {
       if (!(await store.changeOrganisation({ kind: 'remove-team', name }))) throw missing('team', name);
       return { name, removed: true, endedSessions: 0 };

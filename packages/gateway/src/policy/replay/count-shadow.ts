@@ -7,7 +7,6 @@ import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { longTimeoutMs } from '../tools/policy-parts.ts';
 import type { PolicyToolParts } from '../tools/policy-parts.ts';
 import { chooseSpan, describeSpan, spanProperties, walkRecords } from './walk-records.ts';
-import type { SpanArguments } from './walk-records.ts';
 
 const usualRecords = 100_000;
 
@@ -30,7 +29,7 @@ export function shadowTool({ rules, store }: PolicyToolParts) {
     timeoutMs: longTimeoutMs,
     properties: spanProperties(usualRecords),
     answers: PolicyShadowSchema,
-    run: async (args: SpanArguments, context) => {
+    run: async (args, context) => {
       const span = await chooseSpan(store, args, usualRecords);
       const tallies = new Map<string, Tally>();
       for await (const page of walkRecords(store, span, context)) {

@@ -18,12 +18,12 @@ const usualRecords = 10_000;
 const mostShown = 200;
 
 interface ReplayArguments extends SpanArguments {
-  readonly rules?: { readonly folder: string; readonly files: Readonly<Record<string, string>> };
+  readonly rules?: { readonly folder: string; readonly files: JsonObject };
   readonly against: 'records' | 'in-force';
   readonly promote?: string;
 }
 
-const filesProperty: JsonObject = {
+const filesProperty = {
   type: 'object',
   additionalProperties: false,
   required: ['folder', 'files'],
@@ -33,12 +33,10 @@ const filesProperty: JsonObject = {
     files: {
       type: 'object',
       additionalProperties: false,
-      properties: Object.fromEntries(
-        ruleFileNames.map((name) => [name, { type: 'string', maxLength: maxFileBytes } as const]),
-      ),
+      properties: Object.fromEntries(ruleFileNames.map((name) => [name, { type: 'string', maxLength: maxFileBytes }])),
     },
   },
-};
+} as const;
 
 export function replayTool(parts: PolicyToolParts) {
   const { rules } = parts;
@@ -60,7 +58,7 @@ export function replayTool(parts: PolicyToolParts) {
       promote: { type: 'string', maxLength: 64, description: 'Id of a shadow rule.' },
     },
     answers: PolicyReplaySchema,
-    run: async (args: ReplayArguments, context) => {
+    run: async (args, context) => {
       const chosen = chooseCandidate(rules, args);
       const span = await chooseSpan(parts.store, args, usualRecords);
       const against = args.against === 'in-force' ? { against: rules.current } : {};
@@ -97,8 +95,7 @@ function chooseCandidate(rules: AppliedRules, { rules: given, promote }: ReplayA
   return rules.preview(
     ruleFileNames.map((name) => {
       const text = given.files[name];
-      const bytes = text === undefined ? undefined : Buffer.from(text);
-      return { name, file: join(given.folder, name), ...(bytes === undefined ? {} : { bytes }) };
+      return { name, file: join(given.folder, name), ...(typeof text === 'string' && { bytes: Buffer.from(text) }) };
     }),
   );
 }

@@ -1,5 +1,4 @@
 import { PolicyTestSchema } from '@sallyport/contract';
-import type { JsonObject } from '@sallyport/contract';
 import type { LoadedRules } from '../language/load-rules.ts';
 import { effects, principals } from '../language/rule.ts';
 import { modes } from '../../call/session.ts';
@@ -8,7 +7,7 @@ import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { explainCall } from '../tools/explain-call.ts';
 import type { ExplainArguments } from '../tools/explain-call.ts';
 import { chooseRules, longTimeoutMs, rulesProperty } from '../tools/policy-parts.ts';
-import type { PolicyToolParts, RulesArgument } from '../tools/policy-parts.ts';
+import type { PolicyToolParts } from '../tools/policy-parts.ts';
 
 const mostCases = 10_000;
 
@@ -21,7 +20,7 @@ interface Case extends Partial<Pick<ExplainArguments, 'agent' | 'mode' | 'argume
   readonly rule?: string;
 }
 
-const caseSchema: JsonObject = {
+const caseSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['tool', 'expect'],
@@ -36,7 +35,7 @@ const caseSchema: JsonObject = {
     expect: { enum: [...effects] },
     rule: { type: 'string', maxLength: 64 },
   },
-};
+} as const;
 
 export function testTool(parts: PolicyToolParts) {
   return defineOperatorTool({
@@ -47,7 +46,7 @@ export function testTool(parts: PolicyToolParts) {
     required: ['cases'],
     properties: { cases: { type: 'array', maxItems: mostCases, items: caseSchema }, rules: rulesProperty },
     answers: PolicyTestSchema,
-    run: async (args: RulesArgument & { readonly cases: readonly Case[] }) => {
+    run: async (args) => {
       const { cases } = args;
       const rules = chooseRules(parts.rules, args);
       const decided = await Promise.all(cases.map(async (each) => ({ each, found: await decide(each, rules, parts) })));

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { InJson, JsonObject, LogSpan } from '@sallyport/contract';
+import type { InJson, LogSpan } from '@sallyport/contract';
 import { decodeLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 import type { DecidedRecord, Store } from '../../storage/stores.ts';
 
 type Log = Pick<Store, 'logSize' | 'readRecords'>;
@@ -23,20 +24,15 @@ const mostRecords = 1_000_000;
 const pageRecords = { whole: 200, inPart: 500 };
 
 /** The arguments with which a tool is told how far back to look. */
-export interface SpanArguments {
-  readonly last?: number;
-  readonly since?: string;
-}
+export type SpanArguments = schema.ValuesOf<ReturnType<typeof spanProperties>, never>;
 
-export function spanProperties(usual: number): JsonObject {
+export function spanProperties(usual: number) {
   return {
-    last: {
-      type: 'integer',
+    last: schema.integer(`How many of the newest records to look at. Absent: ${usual}, or all since \`since\`.`, {
       minimum: 1,
       maximum: mostRecords,
-      description: `How many of the newest records to look at. Absent: ${usual}, or all since \`since\`.`,
-    },
-    since: { type: 'string', maxLength: 64, description: 'An ISO 8601 time: nothing older is looked at.' },
+    }),
+    since: schema.string('An ISO 8601 time: nothing older is looked at.', { maxLength: 64 }),
   };
 }
 

@@ -1,26 +1,18 @@
 import { AppliedPolicySchema, PolicyDraftSchema } from '@sallyport/contract';
-import type { InJson, JsonObject, PolicyDraft } from '@sallyport/contract';
+import type { InJson, PolicyDraft } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
-import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { change } from './change-rules.ts';
 import { draftForCall } from './draft-call.ts';
 import { longTimeoutMs } from './policy-parts.ts';
 import type { PolicyToolParts } from './policy-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
-interface AllowArguments {
-  readonly call: string;
-  readonly widen?: number;
-  readonly shown?: string;
-}
-
-const callProperty = idOf('Id of a recorded call that no rule allowed, or that a person was asked about.');
-const widenProperty: JsonObject = {
-  type: 'integer',
-  minimum: 0,
-  maximum: 2,
-  default: 0,
-  description: 'How many steps wider than exactly this call, for a rule that spares people a question.',
-};
+const callProperty = schema.id('Id of a recorded call that no rule allowed, or that a person was asked about.');
+const widenProperty = schema.integer(
+  'How many steps wider than exactly this call, for a rule that spares people a question.',
+  { minimum: 0, maximum: 2, default: 0 },
+);
 
 export function draftTool(parts: PolicyToolParts) {
   return defineOperatorTool({
@@ -32,7 +24,7 @@ export function draftTool(parts: PolicyToolParts) {
     required: ['call'],
     properties: { call: callProperty, widen: widenProperty },
     answers: PolicyDraftSchema,
-    run: async (args: AllowArguments, context) => (await draftForCall(args, parts, context)).shown,
+    run: async (args, context) => (await draftForCall(args, parts, context)).shown,
     summarize: (_args, { tool, agent }) => `a rule for ${tool} by ${agent}`,
   });
 }
@@ -51,10 +43,10 @@ export function allowTool(parts: PolicyToolParts) {
     properties: {
       call: callProperty,
       widen: widenProperty,
-      shown: { type: 'string', maxLength: 64, description: 'From policy.draft: what the person was shown.' },
+      shown: schema.string('From policy.draft: what the person was shown.', { maxLength: 64 }),
     },
     answers: AppliedPolicySchema,
-    preview: async (args: AllowArguments, context) => {
+    preview: async (args, context) => {
       const { shown } = await draftForCall(args, parts, context);
       return { summary: `Add a rule to ${shown.file}.`, detail: describeDraft(shown), basis: shown.replay?.hash ?? '' };
     },

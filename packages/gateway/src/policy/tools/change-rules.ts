@@ -2,12 +2,12 @@ import { AppliedPolicySchema, OwnRulesSchema, spellCount } from '@sallyport/cont
 import type { AppliedPolicy, InJson } from '@sallyport/contract';
 import type { CheckHash } from '../files/applied-rules.ts';
 import { ruleProfiles } from '../files/rule-profiles.ts';
-import type { RuleProfile } from '../files/rule-profiles.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import type { PolicyToolParts } from './policy-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export function applyTool(parts: PolicyToolParts) {
   const { rules } = parts;
@@ -33,10 +33,10 @@ export function promoteTool(parts: PolicyToolParts) {
     description: 'Puts a shadow rule in force: changes its file, and applies it from the next call on.',
     mutates: true,
     idempotent: true,
-    properties: { rule: { type: 'string', maxLength: 64, description: 'Id of the rule.' } },
+    properties: { rule: schema.string('Id of the rule.', { maxLength: 64 }) },
     required: ['rule'],
     answers: AppliedPolicySchema,
-    preview: ({ rule: id }: { readonly rule: string }) => {
+    preview: ({ rule: id }) => {
       const next = rules.previewPromotion(id);
       const promoted = rules.current.tried.find(({ rule }) => rule.id === id);
       const { file = '', line = 1 } = promoted?.reference ?? {};
@@ -59,15 +59,10 @@ export function initTool({ rules }: PolicyToolParts) {
     // It opens nothing: the files count once they are applied.
     risk: 'low',
     properties: {
-      profile: {
-        type: 'string',
-        enum: [...ruleProfiles],
-        default: 'personal',
-        description: 'How strict the rules are.',
-      },
+      profile: schema.choice('How strict the rules are.', [...ruleProfiles], { default: 'personal' }),
     },
     answers: OwnRulesSchema,
-    run: ({ profile }: { readonly profile: RuleProfile }) => {
+    run: ({ profile }) => {
       const { folder, files } = rules.init(profile);
       return { profile, folder, files: [...files] };
     },

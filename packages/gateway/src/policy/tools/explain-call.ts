@@ -8,7 +8,8 @@ import { ToolFailure } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { explainStages } from './explain-stages.ts';
 import { chooseRules, longTimeoutMs, rulesProperty } from './policy-parts.ts';
-import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
+import type { PolicyToolParts } from './policy-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** A call that somebody asks about. */
 export interface ExplainArguments {
@@ -31,25 +32,20 @@ export function explainTool(parts: PolicyToolParts) {
     timeoutMs: longTimeoutMs,
     required: ['tool'],
     properties: {
-      tool: { type: 'string', maxLength: 256, description: 'Name or alias of the tool.' },
+      tool: schema.string('Name or alias of the tool.', { maxLength: 256 }),
       arguments: { type: 'object', default: {}, description: 'The arguments of the call.' },
-      agent: { type: 'string', maxLength: 256, description: 'Who would call. Absent: somebody called "agent".' },
-      principal: { type: 'string', enum: [...principals], default: 'agent', description: 'What kind of caller it is.' },
-      session: {
-        type: 'string',
-        maxLength: 64,
-        description: 'Id of the session that would call. Use it instead of `agent`.',
-      },
-      workspace: {
-        type: 'string',
-        maxLength: 4096,
-        description: 'Where the agent would work: a folder in an accepted root. Absent: the workspace of the daemon.',
-      },
-      mode: { type: 'string', enum: [...modes], description: 'The mode to assume. Absent: the current one.' },
+      agent: schema.string('Who would call. Absent: somebody called "agent".', { maxLength: 256 }),
+      principal: schema.choice('What kind of caller it is.', [...principals], { default: 'agent' }),
+      session: schema.string('Id of the session that would call. Use it instead of `agent`.', { maxLength: 64 }),
+      workspace: schema.string(
+        'Where the agent would work: a folder in an accepted root. Absent: the workspace of the daemon.',
+        { maxLength: 4096 },
+      ),
+      mode: schema.choice('The mode to assume. Absent: the current one.', [...modes]),
       rules: rulesProperty,
     },
     answers: ExplanationSchema,
-    run: (args: ExplainArguments & RulesArgument) => explainCall(args, chooseRules(parts.rules, args), parts),
+    run: (args) => explainCall(args, chooseRules(parts.rules, args), parts),
     summarize: (_args, { tool, effect }) => `${tool}: ${effect}`,
   });
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from '@sallyport/contract';
 import type { ActivityIndex } from '../../audit/search/activity.ts';
 import type { SearchIndex } from '../../audit/search/search-page.ts';
 import type { AppliedRules } from '../files/applied-rules.ts';
@@ -6,6 +5,7 @@ import type { LoadedRules, ProjectWorkspace } from '../language/load-rules.ts';
 import type { Session } from '../../call/session.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Store } from '../../storage/stores.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export interface PolicyToolParts {
   readonly rules: AppliedRules;
@@ -40,12 +40,9 @@ export interface RulesArgument {
   readonly rules: 'applied' | 'files';
 }
 
-export const rulesProperty: JsonObject = {
-  type: 'string',
-  enum: ['applied', 'files'],
+export const rulesProperty = schema.choice('The rules in force, or the files as they are now.', ['applied', 'files'], {
   default: 'applied',
-  description: 'The rules in force, or the files as they are now.',
-};
+});
 
 export function chooseRules(rules: AppliedRules, { rules: which }: RulesArgument): LoadedRules {
   return which === 'files' ? rules.preview() : rules.current;

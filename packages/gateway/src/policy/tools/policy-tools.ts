@@ -14,7 +14,7 @@ import { explainTool } from './explain-call.ts';
 import { listTool } from './list-rules.ts';
 import { suggestTool } from './suggest-rules.ts';
 import { chooseRules, longTimeoutMs, rulesProperty } from './policy-parts.ts';
-import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
+import type { PolicyToolParts } from './policy-parts.ts';
 
 /** Understanding and changing the rules. What is in force changes by `policy.apply`, `policy.promote` and `policy.allow` alone. */
 export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
@@ -58,7 +58,7 @@ function checkTool({ rules, registry }: PolicyToolParts) {
     timeoutMs: longTimeoutMs,
     properties: { rules: rulesProperty },
     answers: PolicyCheckSchema,
-    run: (args: RulesArgument) => {
+    run: (args) => {
       const { hash, count, check } = chooseRules(rules, args);
       const tools = registry.all.filter((tool) => !isOnlyName(tool)).map(({ definition }) => definition);
       return { hash, count, findings: [...check(tools), ...findUnread(rules.inspect().folder)] };

@@ -9,7 +9,7 @@ import { openReplay } from '../replay/replay-calls.ts';
 import type { Replay } from '../replay/replay-records.ts';
 import { readApproval } from '../replay/replay-records.ts';
 import { chooseSpan, describeSpan, spanProperties, walkDecided } from '../replay/walk-records.ts';
-import type { Span, SpanArguments } from '../replay/walk-records.ts';
+import type { Span } from '../replay/walk-records.ts';
 import { cannotDraft, countDenied, describeDrafted, draftCandidate, nameHabit } from './draft-call.ts';
 import type { Asked, Candidate } from './draft-call.ts';
 import { longTimeoutMs } from './policy-parts.ts';
@@ -43,7 +43,7 @@ export function suggestTool(parts: PolicyToolParts) {
     timeoutMs: longTimeoutMs,
     properties: spanProperties(usualRecords),
     answers: PolicySuggestionsSchema,
-    run: async (args: SpanArguments, context) => {
+    run: async (args, context) => {
       const span = await chooseSpan(parts.store, args, usualRecords);
       const { habits, leftOut } = await findHabits(parts, span, context);
       const suggestions = await tryHabits(habits, parts, context, leftOut);

@@ -1,35 +1,29 @@
 import { InstalledToolsSchema } from '@sallyport/contract';
-import type { JsonObject } from '@sallyport/contract';
 import type { ToolContext } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { joinVersion } from '../../registry/tool-name.ts';
 import { installToolFile, toolFileKinds } from '../install-tool-file.ts';
-import type { ToolFileBytes, ToolFileKind } from '../install-tool-file.ts';
+import type { ToolFileBytes } from '../install-tool-file.ts';
 import { judgeOffer } from '../installed-tool.ts';
 import type { InstalledTool } from '../installed-tool.ts';
 import type { ToolOffer } from '../tool-offer.ts';
 import { describeInstalled, explainInstalled } from './describe-installed.ts';
 import type { ProgramToolParts } from './program-tools.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
-interface InstallArguments {
-  readonly file_name: string;
-  readonly content_hash: string;
-  /** Absent: a file. */
-  readonly kind?: ToolFileKind;
-}
-
-const properties: JsonObject = {
-  file_name: { type: 'string', minLength: 1, maxLength: 140, description: 'Name for the file, such as text.count.py.' },
-  content_hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'As content.put returned it.' },
+const properties = {
+  file_name: schema.string('Name for the file, such as text.count.py.', { minLength: 1, maxLength: 140 }),
+  content_hash: schema.string('As content.put returned it.', { pattern: '^[0-9a-f]{64}$' }),
   kind: {
     enum: [...toolFileKinds],
     default: 'file',
     description: 'file: the content is the program. folder: it is a bundle of the files of a folder.',
   },
-};
+} as const;
+type InstallArguments = schema.ValuesOf<typeof properties, 'file_name' | 'content_hash'>;
 
 /** Copying and asking a program with thousands of files takes its time. */
-const taking = { properties, required: ['file_name', 'content_hash'], timeoutMs: 60_000 };
+const taking = { properties, required: ['file_name', 'content_hash'], timeoutMs: 60_000 } as const;
 
 /** What a person looks at before a program is installed. */
 export function inspectTool({ installed, accepted, inspect }: ProgramToolParts) {
@@ -39,7 +33,7 @@ export function inspectTool({ installed, accepted, inspect }: ProgramToolParts) 
     mutates: false,
     ...taking,
     answers: InstalledToolsSchema,
-    preview: ({ file_name: file }: InstallArguments) => ({ summary: `Ask ${file} what it is, in the sandbox.` }),
+    preview: ({ file_name: file }) => ({ summary: `Ask ${file} what it is, in the sandbox.` }),
     run: async (args, { content, signal, redact }) => {
       const { offers, skipped } = await inspect(bytesOf(args, content), signal);
       const taken = offers.flatMap((offer) => explainTaken(installed.all, offer));
@@ -79,7 +73,7 @@ export function installTool({ installed, folder, isDefault }: ProgramToolParts) 
     idempotent: true,
     ...taking,
     answers: InstalledToolsSchema,
-    preview: ({ file_name: file, content_hash: hash }: InstallArguments) => {
+    preview: ({ file_name: file, content_hash: hash }) => {
       return { summary: `Install ${file}.`, detail: `from the content ${hash}\n`, undoable: true };
     },
     run: async (args, { content, signal, redact }) => {
@@ -97,7 +91,7 @@ export function installTool({ installed, folder, isDefault }: ProgramToolParts) 
 }
 
 function bytesOf(
-  { file_name: file, content_hash: hash, kind = 'file' }: InstallArguments,
+  { file_name: file, content_hash: hash, kind }: InstallArguments,
   content: ToolContext['content'],
 ): ToolFileBytes {
   return { file, kind, bytes: content.read(hash) };

@@ -11,6 +11,7 @@ import type { InstalledTools } from '../installed-tools.ts';
 import { describeDifference, describeInstalled, explainInstalled } from './describe-installed.ts';
 import type { InspectProgram } from './inspect-program.ts';
 import { inspectTool, installTool } from './install-tools.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export interface ProgramToolParts {
   readonly installed: InstalledTools;
@@ -35,21 +36,18 @@ export function programTools(parts: ProgramToolParts): readonly AnyTool[] {
 }
 
 const named = {
-  name: { type: 'string', minLength: 1, maxLength: 64, description: 'Name of the tool.' },
-  version: {
-    type: 'string',
+  name: schema.string('Name of the tool.', { minLength: 1, maxLength: 64 }),
+  version: schema.string('Version of the tool. Absent: the newest that waits to be accepted, or else the newest.', {
     minLength: 1,
     maxLength: 64,
-    description: 'Version of the tool. Absent: the newest that waits to be accepted, or else the newest.',
-  },
+  }),
 } as const satisfies JsonObject;
 
 /** How somebody who looked at something says what they saw. */
-export const sha256Property: JsonObject = {
-  type: 'string',
-  pattern: '^[0-9a-f]{12,64}$',
-  description: 'First digits of the hash of the tool that you looked at. Absent: the tool as it is now.',
-};
+export const sha256Property = schema.string(
+  'First digits of the hash of the tool that you looked at. Absent: the tool as it is now.',
+  { pattern: '^[0-9a-f]{12,64}$' },
+);
 
 function statusTool({ installed, accepted, isDefault }: ProgramToolParts) {
   return defineOperatorTool({
@@ -58,7 +56,7 @@ function statusTool({ installed, accepted, isDefault }: ProgramToolParts) {
     mutates: false,
     properties: { ...named, name: { ...named.name, description: 'Absent: all tools, without their details.' } },
     answers: InstalledToolsSchema,
-    run: async ({ name, version }: Partial<Named>, { signal, redact }) => {
+    run: async ({ name, version }, { signal, redact }) => {
       const standing = (tool: InstalledTool) => ({ isDefault: isDefault(tool), redact });
       if (name === undefined) {
         const tools = installed.all.map((tool) => describeInstalled(tool, standing(tool)));
@@ -87,7 +85,7 @@ function acceptTool({ installed, accepted, isDefault }: ProgramToolParts) {
     properties: { ...named, sha256: sha256Property },
     required: ['name'],
     answers: InstalledToolSchema,
-    preview: (args: Looked) => {
+    preview: (args) => {
       const tool = find(args);
       const trouble = tool.reason === '' ? '' : `${tool.status}: ${tool.reason}\n`;
       const detail = `${trouble}sha256: ${tool.offer?.fileSha256 ?? ''}\n${describeDifference(tool, accepted)}`;
@@ -113,7 +111,7 @@ function removeTool({ installed, folder }: ProgramToolParts) {
     properties: named,
     required: ['name'],
     answers: RemovedToolSchema,
-    preview: ({ name, version }: Named) => {
+    preview: ({ name, version }) => {
       const { id, offer } = installed.find(name, version);
       return { summary: `Remove ${id}.`, detail: offer === undefined ? '' : `deletes ${offer.file}\n` };
     },

@@ -5,40 +5,14 @@ import type { InJson, Json, JsonObject, Lease as LeaseMessage } from '@sallyport
 import type { Budget, Lease, Spending } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { NewLease } from '../../storage/stores.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
-/** How a lease is asked for. */
-export interface LeaseArguments {
-  readonly tools: readonly string[];
-  readonly paths?: readonly string[];
-  readonly hosts?: readonly string[];
-  readonly commands?: readonly string[];
-  readonly git_operations?: readonly string[];
-  readonly providers?: readonly string[];
-  readonly models?: readonly string[];
-}
+const listOf = (description: string) =>
+  schema.array(description, { type: 'string', minLength: 1, maxLength: 4096 }, { maxItems: 200 });
 
-export interface BudgetArguments {
-  readonly max_calls?: number;
-  readonly max_active_seconds?: number;
-  readonly max_tokens?: number;
-  readonly max_cost_micros?: number;
-}
+const limitOf = (description: string) => schema.integer(description, { minimum: 1, maximum: 1_000_000_000_000 });
 
-const listOf = (description: string): JsonObject => ({
-  type: 'array',
-  maxItems: 200,
-  items: { type: 'string', minLength: 1, maxLength: 4096 },
-  description,
-});
-
-const limitOf = (description: string): JsonObject => ({
-  type: 'integer',
-  minimum: 1,
-  maximum: 1_000_000_000_000,
-  description,
-});
-
-export const leaseProperties: JsonObject = {
+export const leaseProperties = {
   tools: {
     ...listOf('Canonical tool names the session may use; * stands for any text. The rules still decide.'),
     minItems: 1,
@@ -51,16 +25,19 @@ export const leaseProperties: JsonObject = {
   providers: listOf('Providers of inference. Absent: the rules alone decide.'),
   models: listOf('Models for inference. Absent: the rules alone decide.'),
 };
+/** How a lease is asked for. */
+export type LeaseArguments = schema.ValuesOf<typeof leaseProperties, never>;
 
-export const budgetProperties: JsonObject = {
+export const budgetProperties = {
   max_calls: limitOf('How many calls. Absent: no limit.'),
   max_active_seconds: limitOf('How long calls may run, added up. Absent: no limit.'),
   max_tokens: limitOf('How many tokens of language models. Absent: no limit.'),
   max_cost_micros: limitOf('What calls may cost, in millionths of your currency. Absent: no limit.'),
 };
+export type BudgetArguments = schema.ValuesOf<typeof budgetProperties, never>;
 
-export const expiryProperty: JsonObject = {
-  expires_in_minutes: { type: 'integer', minimum: 1, maximum: 525_600, description: 'Absent: until it is ended.' },
+export const expiryProperty = {
+  expires_in_minutes: schema.integer('Absent: until it is ended.', { minimum: 1, maximum: 525_600 }),
 };
 
 export function readLease(args: LeaseArguments, limits: { expiresAtMs?: number; budget?: Budget } = {}): NewLease {

@@ -14,13 +14,9 @@ import {
   readExpiry,
   readLease,
 } from './lease-arguments.ts';
-import type { BudgetArguments, LeaseArguments } from './lease-arguments.ts';
 import { findSession, sessionProperty } from './sessions.ts';
-import type { OfSession } from './sessions.ts';
 
 type LeaseStore = Pick<Store, 'readSession' | 'grantLease' | 'listLeases' | 'revokeLease'>;
-
-type GrantArguments = OfSession & LeaseArguments & BudgetArguments & { readonly expires_in_minutes?: number };
 
 /** Saying what a session may use. Governed calls like any other, for operators only. */
 export function leaseTools(store: LeaseStore): readonly AnyTool[] {
@@ -36,7 +32,7 @@ function grantTool(store: LeaseStore) {
     required: ['session_id'],
     answers: LeaseService.method.grantLease,
     argumentsOf: flattenRequest,
-    preview: (args: GrantArguments) => ({ summary: `Replace the lease of session ${args.session_id}.` }),
+    preview: (args) => ({ summary: `Replace the lease of session ${args.session_id}.` }),
     run: async (args, context) => {
       const { session_id: id } = args;
       await findAgentSession(store, id, context.session);
@@ -58,7 +54,7 @@ function showTool(store: LeaseStore) {
     properties: { session_id: sessionProperty },
     required: ['session_id'],
     answers: LeaseService.method.listLeases,
-    run: async ({ session_id: id }: OfSession) => {
+    run: async ({ session_id: id }) => {
       await findSession(store, id);
       const nowMs = Date.now();
       const leases = (await store.listLeases(id)).map((lease) => describeLease(lease, nowMs));
@@ -78,7 +74,7 @@ function revokeTool(store: LeaseStore) {
     properties: { session_id: sessionProperty },
     required: ['session_id'],
     answers: LeaseService.method.revokeLease,
-    preview: ({ session_id: id }: OfSession) => ({ summary: `Revoke the lease of session ${id}.` }),
+    preview: ({ session_id: id }) => ({ summary: `Revoke the lease of session ${id}.` }),
     run: async ({ session_id: id }, context) => {
       await findAgentSession(store, id, context.session);
       return { sessionId: id, revoked: await store.revokeLease(id, Date.now()) };

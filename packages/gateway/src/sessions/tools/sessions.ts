@@ -7,7 +7,7 @@ import { ToolFailure } from '../../call/tool.ts';
 import { resolveLinks } from '../../policy/patterns/canonical-path.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import type { Store } from '../../storage/stores.ts';
-import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import {
   budgetProperties,
   describeBudget,
@@ -20,17 +20,14 @@ import {
   readLease,
   readRoot,
 } from './lease-arguments.ts';
-import type { BudgetArguments, LeaseArguments } from './lease-arguments.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 type SessionStore = Pick<Store, 'createSession' | 'readSession' | 'listSessions'>;
 
-interface CreateArguments extends LeaseArguments, BudgetArguments {
-  readonly agent: string;
-  readonly expires_in_minutes?: number;
+interface NamedFolders {
   readonly workspace?: string;
   readonly client_folder?: string;
   readonly working_directory?: string;
-  readonly callback_url?: string;
 }
 
 /** Where sessions may work. */
@@ -71,43 +68,27 @@ function createTool(store: SessionStore, { places, callbackSecret }: SessionTool
     description: 'Lets an agent in: creates a session and returns its token, which is shown only this once.',
     mutates: true,
     properties: {
-      agent: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 128,
-        pattern: '^[A-Za-z0-9._@-]+$',
-        description: 'Name of the agent.',
-      },
+      agent: schema.string('Name of the agent.', { minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._@-]+$' }),
       ...leaseProperties,
       ...expiryProperty,
       ...budgetProperties,
-      working_directory: {
-        type: 'string',
+      working_directory: schema.string('Where relative paths start. Absent: the workspace.', { maxLength: 4096 }),
+      workspace: schema.string(
+        'What $WORKSPACE stands for: a folder in an accepted root. Absent: the accepted root around working_directory or client_folder, or else the workspace of the daemon.',
+        { maxLength: 4096 },
+      ),
+      client_folder: schema.string('The folder where the client runs. It only selects one of the accepted roots.', {
         maxLength: 4096,
-        description: 'Where relative paths start. Absent: the workspace.',
-      },
-      workspace: {
-        type: 'string',
-        maxLength: 4096,
-        description:
-          'What $WORKSPACE stands for: a folder in an accepted root. Absent: the accepted root around working_directory or client_folder, or else the workspace of the daemon.',
-      },
-      client_folder: {
-        type: 'string',
-        maxLength: 4096,
-        description: 'The folder where the client runs. It only selects one of the accepted roots.',
-      },
-      callback_url: {
-        type: 'string',
-        maxLength: 2000,
-        description:
-          'URL that receives a signed message when a waiting call of the session is decided. Absent: no message is sent.',
-      },
+      }),
+      callback_url: schema.string(
+        'URL that receives a signed message when a waiting call of the session is decided. Absent: no message is sent.',
+        { maxLength: 2000 },
+      ),
     },
     required: ['agent'],
     answers: SessionService.method.createSession,
     argumentsOf: flattenRequest,
-    preview: ({ agent, callback_url: callbackUrl }: CreateArguments) => {
+    preview: ({ agent, callback_url: callbackUrl }) => {
       const detail = callbackUrl === undefined ? '' : `Decisions about its calls are told to ${callbackUrl}\n`;
       return { summary: `Create a session for ${agent}.`, detail, undoable: true };
     },
@@ -143,7 +124,7 @@ function createTool(store: SessionStore, { places, callbackSecret }: SessionTool
 }
 
 /** A folder that the client names picks among what operators accepted. Only an operator says more, and never outside that. */
-function chooseWorkspace(args: CreateArguments, places: SessionPlaces): string {
+function chooseWorkspace(args: NamedFolders, places: SessionPlaces): string {
   const { workspace, working_directory: start, client_folder: client } = args;
   if (workspace !== undefined) {
     const folder = places.resolve(workspace);
@@ -162,11 +143,9 @@ function listTool(store: SessionStore, own: string) {
     name: 'sessions.list',
     description: 'Lists the sessions, without their tokens.',
     mutates: false,
-    properties: {
-      include_ended: { type: 'boolean', default: false, description: 'Also list sessions that have ended or expired.' },
-    },
+    properties: { include_ended: schema.flag('Also list sessions that have ended or expired.') },
     answers: SessionService.method.listSessions,
-    run: async ({ include_ended: includeEnded }: { readonly include_ended: boolean }) => {
+    run: async ({ include_ended: includeEnded }) => {
       const nowMs = Date.now();
       const shown = (await store.listSessions()).map((session) => describeSession(session, nowMs, own));
       return { sessions: shown.filter(({ status }) => includeEnded || status === 'active') };
@@ -183,7 +162,7 @@ function showTool(store: SessionStore, own: string) {
     properties: { session_id: sessionProperty },
     required: ['session_id'],
     answers: SessionService.method.getSession,
-    run: async ({ session_id: id }: OfSession) => {
+    run: async ({ session_id: id }) => {
       const session = await findSession(store, id);
       const nowMs = Date.now();
       return { session: describeSession(session, nowMs, own), lease: describeLease(session.lease, nowMs) };
@@ -201,7 +180,7 @@ function endTool(store: SessionStore, { endSession }: SessionToolOptions) {
     properties: { session_id: sessionProperty },
     required: ['session_id'],
     answers: SessionService.method.terminateSession,
-    preview: ({ session_id: id }: OfSession) => ({ summary: `End session ${id}.` }),
+    preview: ({ session_id: id }) => ({ summary: `End session ${id}.` }),
     run: async ({ session_id: id }, context) => {
       const session = await findSession(store, id);
       // A console is one of a person's browsers, and ending it takes nothing else from them.
@@ -237,11 +216,7 @@ function describeSession(session: Session, nowMs: number, own: string): InJson<S
 }
 
 /** An argument that names a session. */
-export interface OfSession {
-  readonly session_id: string;
-}
-
-export const sessionProperty = idOf('As sessions.list shows it.');
+export const sessionProperty = schema.id('As sessions.list shows it.');
 
 export async function findSession(store: Pick<Store, 'readSession'>, id: string): Promise<Session> {
   const session = await store.readSession(id);

@@ -4,13 +4,13 @@ import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { changeContext, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, PathClaim, PathJudge, ToolContext } from '../../call/tool.ts';
-import { defineFileTool, largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
-import { idOf } from '../../registry/define-operator-tool.ts';
+import { defineFileTool, largeTransferMs } from '../../catalogue/files/define-file-tool.ts';
 import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
 import { describePlan, nameWay, spellPath, summarizePlan, waysOf } from './describe-undo.ts';
 import { planUndo } from './plan-undo.ts';
 import type { ContextFor, UndoPlan } from './plan-undo.ts';
 import { basisOf, checkPossible, mostEntries, undoEntries } from './undo-entries.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface UndoArguments {
   readonly call_id?: string;
@@ -19,20 +19,15 @@ interface UndoArguments {
 
 export type Journal = Pick<JournalRepository, 'readJournal'>;
 
-const undoneSchema = objectSchema({
-  undone: {
-    type: 'array',
-    description: 'The paths that went back to what was there before.',
-    items: objectSchema({
-      path: { type: 'string', description: 'Relative to the working directory if it is in there.' },
-      what: { type: 'string', enum: ['restored', 'brought back', 'removed'], description: 'What became of it.' },
+const undoneSchema = schema.object({
+  undone: schema.array(
+    'The paths that went back to what was there before.',
+    schema.object({
+      path: schema.string('Relative to the working directory if it is in there.'),
+      what: schema.choice('What became of it.', ['restored', 'brought back', 'removed']),
     }),
-  },
-  unchanged: {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'The paths that were as before already.',
-  },
+  ),
+  unchanged: schema.array('The paths that were as before already.', { type: 'string' }),
 });
 
 type FindEntries<Arguments> = (args: Arguments, session: Session) => Promise<readonly JournalEntry[]>;
@@ -76,16 +71,16 @@ export function filesUndo(journal: Journal): AnyTool {
     aliases: ['undo'],
     description:
       'Undo what an earlier call of this session changed in files and folders: content, mode and times. With trace_id the calls of a whole run, the newest first. Fails without changing anything if something else has changed one of the files since. An undo can be undone like any other call.',
-    inputSchema: objectSchema(
+    inputSchema: schema.object(
       {
-        call_id: idOf('The call to undo, as call_id of its answer says.'),
-        trace_id: idOf('The run to undo: the trace id of its calls.'),
+        call_id: schema.id('The call to undo, as call_id of its answer says.'),
+        trace_id: schema.id('The run to undo: the trace id of its calls.'),
       },
       { optional: ['call_id', 'trace_id'] },
     ),
     undo: 'The gate keeps what was there before.',
     subject: () => 'A file of the undo',
-    claim: (args: UndoArguments) => {
+    claim: (args) => {
       filterOf(args);
       return { paths: [] };
     },

@@ -3,12 +3,12 @@ import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { changeContext, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
-import { defineFileTool, objectSchema } from '../../catalogue/files/define-file-tool.ts';
-import { idOf } from '../../registry/define-operator-tool.ts';
+import { defineFileTool } from '../../catalogue/files/define-file-tool.ts';
 import type { JournalEntry } from '../../storage/stores.ts';
 import { claimPaths, ownContext, ownEntries, undoFound } from './files-undo.ts';
 import type { Journal } from './files-undo.ts';
 import type { ContextFor } from './plan-undo.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 interface UndoArguments {
   readonly call_id: string;
@@ -23,9 +23,9 @@ export function gitUndo(journal: Journal): AnyTool {
     aliases: ['git_undo'],
     description:
       'Undo what an earlier git call of this session changed: HEAD, branches, tags, stashes, what is staged, and the files that git changed. Fails without changing anything if something else has changed one of them since. What was pushed stays at the remote. An undo can be undone like any other call.',
-    inputSchema: objectSchema({ call_id: idOf('The git call to undo, as call_id of its answer says.') }),
+    inputSchema: schema.object({ call_id: schema.id('The git call to undo, as call_id of its answer says.') }),
     undo: 'The gate keeps what the repository and the files were before.',
-    subject: ({ call_id: id }: UndoArguments) => `A file of call ${id}`,
+    subject: ({ call_id: id }) => `A file of call ${id}`,
     claim: () => ({ paths: [] }),
   });
   return {

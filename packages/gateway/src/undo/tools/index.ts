@@ -2,10 +2,10 @@ import { spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { isSameState } from '../../catalogue/files/tree/entry-state.ts';
-import { largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
-import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { largeTransferMs } from '../../catalogue/files/define-file-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { chooseEntries } from './choose-entries.ts';
-import type { Chosen, UndoParts } from './choose-entries.ts';
+import type { UndoParts } from './choose-entries.ts';
 import { describeConflict, describePlan, spellPath, summarizePlan } from './describe-undo.ts';
 import { filesUndo, listUndone } from './files-undo.ts';
 import { gitUndo } from './git-undo.ts';
@@ -14,6 +14,7 @@ import { planUndo } from './plan-undo.ts';
 import type { Conflict, ContextFor, UndoPlan } from './plan-undo.ts';
 import { stateTool } from './state-tool.ts';
 import { basisOf, explainConflict, undoEntries } from './undo-entries.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** Taking calls back: for operators any, for agents their own. */
 export function undoTools(parts: UndoParts): readonly AnyTool[] {
@@ -28,15 +29,15 @@ export function undoTools(parts: UndoParts): readonly AnyTool[] {
 }
 
 const chosen = {
-  call_id: idOf('The call to undo, with the steps it had.'),
-  trace_id: idOf('The run to undo, newest call first.'),
-  session_id: idOf('The session whose calls to undo, the newest first.'),
+  call_id: schema.id('The call to undo, with the steps it had.'),
+  trace_id: schema.id('The run to undo, newest call first.'),
+  session_id: schema.id('The session whose calls to undo, the newest first.'),
 };
 
 const undone = {
   undone: {
     type: 'array',
-    items: objectSchema({ path: { type: 'string' }, what: { enum: ['restored', 'brought back', 'removed'] } }),
+    items: schema.object({ path: { type: 'string' }, what: { enum: ['restored', 'brought back', 'removed'] } }),
   },
   unchanged: { type: 'array', items: { type: 'string' } },
 };
@@ -51,8 +52,8 @@ function runTool(parts: UndoParts) {
     idempotent: true,
     timeoutMs: largeTransferMs,
     properties: chosen,
-    answers: objectSchema(undone),
-    preview: async (args: Chosen, context) => {
+    answers: schema.object(undone),
+    preview: async (args, context) => {
       const { entries, contextFor } = await chooseEntries(args, parts, context);
       const plan = await planUndo(entries, context.trashFolder, contextFor);
       const detail = `${describePlan(plan, contextFor)}${plan.conflicts.map(tellConflict(contextFor)).join('')}`;
@@ -76,18 +77,18 @@ function previewTool(parts: UndoParts) {
     mutates: false,
     timeoutMs: largeTransferMs,
     properties: chosen,
-    answers: objectSchema({
+    answers: schema.object({
       ...undone,
       summary: { type: 'string' },
       difference: { type: 'string' },
       conflicts: {
         type: 'array',
-        items: objectSchema(
+        items: schema.object(
           {
             path: { type: 'string' },
             because: { type: 'string' },
             difference: { type: 'string' },
-            changed_by: objectSchema({
+            changed_by: schema.object({
               call_id: { type: 'string' },
               tool: { type: 'string' },
               agent: { type: 'string' },
@@ -97,7 +98,7 @@ function previewTool(parts: UndoParts) {
         ),
       },
     }),
-    run: async (args: Chosen, context) => {
+    run: async (args, context) => {
       const { entries, contextFor } = await chooseEntries(args, parts, context);
       const plan = await planUndo(entries, context.trashFolder, contextFor);
       return {

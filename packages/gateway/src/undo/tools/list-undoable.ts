@@ -1,8 +1,8 @@
 import { spellCount } from '@sallyport/contract';
 import { isSameState } from '../../catalogue/files/tree/entry-state.ts';
-import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 /** Of the newest entries, so that a call with very many changes does not keep the others off the list for ever. */
 const mostEntries = 2000;
@@ -13,22 +13,22 @@ export function listTool(journal: Pick<JournalRepository, 'readJournal'>) {
     description: 'Lists calls that changed files and can be undone, the newest first.',
     mutates: false,
     properties: { limit: { type: 'integer', minimum: 1, maximum: 200, default: 20 } },
-    answers: objectSchema({
+    answers: schema.object({
       calls: {
         type: 'array',
-        items: objectSchema({
+        items: schema.object({
           call_id: { type: 'string' },
           trace_id: { type: 'string' },
           session_id: { type: 'string' },
           agent: { type: 'string' },
           tool: { type: 'string' },
           at_ms: { type: 'integer' },
-          paths: { type: 'array', items: { type: 'string' }, description: 'At most ten of them.' },
+          paths: schema.array('At most ten of them.', { type: 'string' }),
           changes: { type: 'integer' },
         }),
       },
     }),
-    run: async ({ limit }: { readonly limit: number }) => {
+    run: async ({ limit }) => {
       const entries = (await journal.readJournal({}, mostEntries)).filter(hasChanged);
       const byCall = Map.groupBy(entries.toReversed(), ({ callId }) => callId);
       return { calls: [...byCall.values()].slice(0, limit).map(describeCall) };

@@ -2,11 +2,12 @@ import { spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
-import { largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
-import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { largeTransferMs } from '../../catalogue/files/define-file-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { chooseEntries } from './choose-entries.ts';
 import type { UndoParts } from './choose-entries.ts';
 import { planUndo } from './plan-undo.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 const states = {
   possible: 'can be undone',
@@ -24,19 +25,19 @@ export function stateTool(parts: UndoParts) {
     description: 'Says of calls that changed files or repositories whether they can be undone now. Nothing changes.',
     mutates: false,
     timeoutMs: largeTransferMs,
-    properties: { call_ids: { type: 'array', maxItems: 50, items: idOf('As records of calls have them.') } },
+    properties: { call_ids: { type: 'array', maxItems: 50, items: schema.id('As records of calls have them.') } },
     required: ['call_ids'],
-    answers: objectSchema({
+    answers: schema.object({
       states: {
         type: 'array',
-        items: objectSchema({
+        items: schema.object({
           call_id: { type: 'string' },
           state: { enum: Object.keys(states) },
           meaning: { type: 'string' },
         }),
       },
     }),
-    run: async ({ call_ids: ids }: { readonly call_ids: readonly string[] }, context) => {
+    run: async ({ call_ids: ids }, context) => {
       const found: JsonObject[] = [];
       for (const id of ids) {
         const state = await stateOf(id, parts, context);

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
 import { modes } from '../../call/session.ts';
 import type { ToolDefinition } from '../../call/tool.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export const requestKinds = ['elicitation', 'sampling', 'roots'] as const;
 /** What a server may want while it works: to ask a person, to use the caller's model, or to know its folders. */
@@ -34,7 +35,7 @@ export class RequestRefused extends Error {
   }
 }
 
-const upstreamArgument = { upstream: { type: 'string', description: 'Name of the server that asks.' } } as const;
+const upstreamArgument = { upstream: schema.string('Name of the server that asks.') } as const;
 
 /**
  * What rules are asked about: `upstream.elicitation` and so on, with the name of the server as an argument. Nobody
@@ -44,7 +45,7 @@ export const requestTools: Readonly<Record<RequestKind, ToolDefinition>> = {
   elicitation: define('elicitation', 'A server asks the person in front of the caller something.', {
     mode: { enum: ['form', 'url'] },
     message: { type: 'string' },
-    url: { type: 'string', description: 'The page that the person is to open.' },
+    url: schema.string('The page that the person is to open.'),
   }),
   sampling: define('sampling', 'A server uses the model of the caller.', {
     max_tokens: { type: 'integer' },

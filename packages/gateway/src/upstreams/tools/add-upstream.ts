@@ -1,35 +1,41 @@
 import { UpstreamSchema } from '@sallyport/contract';
-import type { JsonObject } from '@sallyport/contract';
 import { contentHashPattern } from '../../content/content-hash.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { describeUpstream } from './describe-upstream.ts';
 import { findUpstream, named } from './upstream-parts.ts';
 import type { UpstreamToolParts } from './upstream-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
-interface AddArguments {
-  readonly name: string;
-  readonly command?: readonly string[];
-  readonly package?: string;
-  readonly arguments?: readonly string[];
-  readonly read?: readonly string[];
-  readonly write?: readonly string[];
-  readonly hosts?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly secrets?: readonly string[];
-  readonly unix_sockets?: boolean;
-  readonly url?: string;
-  readonly bearer_secret?: string;
-  readonly secret_headers?: Readonly<Record<string, string>>;
-  readonly oauth?: JsonObject;
-  readonly may_ask?: readonly string[];
-}
+const texts = (description: string) => schema.array(description, { type: 'string' }, { maxItems: 200 });
 
-const texts = (description: string): JsonObject => ({
-  type: 'array',
-  maxItems: 200,
-  items: { type: 'string' },
-  description,
-});
+const properties = {
+  ...named.properties,
+  command: texts('Program and arguments. The program is absolute, a name in /usr/bin, or node.'),
+  package: schema.string(
+    'Instead of a command: content hash of the bundle of an npm package, which is pinned as it is.',
+    { pattern: contentHashPattern },
+  ),
+  arguments: texts('What the program of the package is started with.'),
+  read: texts('Absolute files and folders that the server may read.'),
+  write: texts('Absolute files and folders that the server may change.'),
+  hosts: texts('Hosts that the server may reach.'),
+  environment: { type: 'object', additionalProperties: { type: 'string' }, description: 'Its variables.' },
+  secrets: texts('Stored secrets that it gets as variables of the same names.'),
+  unix_sockets: schema.boolean('Whether it may use unix sockets, also those of other programs in the folders it sees.'),
+  url: schema.string('Where a server that runs elsewhere is reached.', { maxLength: 2000 }),
+  bearer_secret: schema.string('Stored secret that is sent as bearer token.', { maxLength: 100 }),
+  secret_headers: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Stored secrets by the header that each is sent as, such as X-API-Key.',
+  },
+  oauth: {
+    type: 'object',
+    description: 'How the gate logs in there, as in the file: issuer, client_id and so on.',
+  },
+  may_ask: texts('What the server may ask for while it works, if a rule allows it: elicitation, sampling, roots.'),
+} as const;
+type AddArguments = schema.ValuesOf<typeof properties, 'name'>;
 
 /** Writes the file of a new upstream and begins to connect to it. */
 export function addTool(parts: UpstreamToolParts) {
@@ -40,40 +46,10 @@ export function addTool(parts: UpstreamToolParts) {
     mutates: true,
     // A package can have thousands of files.
     timeoutMs: 60_000,
-    properties: {
-      ...named.properties,
-      command: texts('Program and arguments. The program is absolute, a name in /usr/bin, or node.'),
-      package: {
-        type: 'string',
-        pattern: contentHashPattern,
-        description: 'Instead of a command: content hash of the bundle of an npm package, which is pinned as it is.',
-      },
-      arguments: texts('What the program of the package is started with.'),
-      read: texts('Absolute files and folders that the server may read.'),
-      write: texts('Absolute files and folders that the server may change.'),
-      hosts: texts('Hosts that the server may reach.'),
-      environment: { type: 'object', additionalProperties: { type: 'string' }, description: 'Its variables.' },
-      secrets: texts('Stored secrets that it gets as variables of the same names.'),
-      unix_sockets: {
-        type: 'boolean',
-        description: 'Whether it may use unix sockets, also those of other programs in the folders it sees.',
-      },
-      url: { type: 'string', maxLength: 2000, description: 'Where a server that runs elsewhere is reached.' },
-      bearer_secret: { type: 'string', maxLength: 100, description: 'Stored secret that is sent as bearer token.' },
-      secret_headers: {
-        type: 'object',
-        additionalProperties: { type: 'string' },
-        description: 'Stored secrets by the header that each is sent as, such as X-API-Key.',
-      },
-      oauth: {
-        type: 'object',
-        description: 'How the gate logs in there, as in the file: issuer, client_id and so on.',
-      },
-      may_ask: texts('What the server may ask for while it works, if a rule allows it: elicitation, sampling, roots.'),
-    },
+    properties,
     required: ['name'],
     answers: UpstreamSchema,
-    preview: ({ name, package: bundle, ...given }: AddArguments) => {
+    preview: ({ name, package: bundle, ...given }) => {
       const { arguments: args = [], ...rest } = given;
       const command = ['node', `(the package in the content ${bundle})`, ...args];
       const shown = bundle === undefined ? given : { ...rest, command };

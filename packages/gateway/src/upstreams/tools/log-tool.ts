@@ -2,13 +2,8 @@ import { spellCount, UpstreamLogSchema } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { findUpstream, named } from './upstream-parts.ts';
-import type { Named, UpstreamToolParts } from './upstream-parts.ts';
-
-interface LogArguments extends Named {
-  readonly lines?: number;
-  readonly after?: number;
-  readonly wait_ms?: number;
-}
+import type { UpstreamToolParts } from './upstream-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 const longestWaitMs = 25_000;
 
@@ -21,18 +16,16 @@ export function logTool(parts: UpstreamToolParts) {
     timeoutMs: longestWaitMs + 10_000,
     properties: {
       ...named.properties,
-      lines: { type: 'integer', minimum: 1, maximum: 1000, default: 50, description: 'How many lines at most.' },
-      after: { type: 'integer', minimum: 0, description: 'Only lines with a larger number.' },
-      wait_ms: {
-        type: 'integer',
+      lines: schema.integer('How many lines at most.', { minimum: 1, maximum: 1000, default: 50 }),
+      after: schema.count('Only lines with a larger number.'),
+      wait_ms: schema.integer('How long to wait for a line, if there is none yet.', {
         minimum: 0,
         maximum: longestWaitMs,
-        description: 'How long to wait for a line, if there is none yet.',
-      },
+      }),
     },
     required: ['name'],
     answers: UpstreamLogSchema,
-    run: async ({ name, lines = 50, after = 0, wait_ms: waitMs = 0 }: LogArguments, { signal }) => {
+    run: async ({ name, lines, after = 0, wait_ms: waitMs = 0 }, { signal }) => {
       const { config } = findUpstream(parts, name);
       if (config.endpoint.kind !== 'stdio') {
         throw new ToolFailure('NOT_FOUND', `${name} runs elsewhere, so its log is there.`);

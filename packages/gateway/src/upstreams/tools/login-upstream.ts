@@ -3,7 +3,7 @@ import { ToolFailure } from '../../call/tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { explainUpstream } from './describe-upstream.ts';
 import { findUpstream, named } from './upstream-parts.ts';
-import type { Named, UpstreamToolParts } from './upstream-parts.ts';
+import type { UpstreamToolParts } from './upstream-parts.ts';
 
 const waitMinutes = 10;
 
@@ -19,7 +19,7 @@ export function loginTool(parts: UpstreamToolParts) {
     timeoutMs: waitMinutes * 60_000,
     ...named,
     answers: UpstreamSchema,
-    preview: ({ name }: Named) => ({
+    preview: ({ name }) => ({
       summary: `Log in at the upstream ${name}.`,
       detail: `The gate keeps what the login gives it, and acts with it whenever a tool of ${name} is called.\n`,
       undoable: true,
@@ -43,7 +43,7 @@ export function logoutTool(parts: UpstreamToolParts) {
     idempotent: true,
     ...named,
     answers: NamedUpstreamSchema,
-    preview: ({ name }: Named) => ({ summary: `Log out at the upstream ${name}.` }),
+    preview: ({ name }) => ({ summary: `Log out at the upstream ${name}.` }),
     run: async ({ name }) => {
       if (await findUpstream(parts, name).logOut()) return { name };
       throw new ToolFailure('NOT_FOUND', `Nobody is logged in at the upstream ${name}.`);

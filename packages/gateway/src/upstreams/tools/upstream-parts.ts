@@ -7,6 +7,7 @@ import type { ServerLogs } from '../server-logs.ts';
 import type { Upstream } from '../upstream.ts';
 import type { Upstreams } from '../upstreams.ts';
 import type { UpstreamFiles } from './upstream-files.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 export interface UpstreamToolParts {
   readonly upstreams: Upstreams;
@@ -26,7 +27,7 @@ export interface Named {
 /** The one argument of most of these tools. */
 export const named = {
   properties: {
-    name: { type: 'string', minLength: 1, maxLength: 32, description: 'Name of the upstream.' } satisfies JsonObject,
+    name: schema.string('Name of the upstream.', { minLength: 1, maxLength: 32 }) satisfies JsonObject,
   },
   required: ['name'],
 };

@@ -18,6 +18,7 @@ import { loginTool, logoutTool } from './login-upstream.ts';
 import { namedRequests } from './request-tools.ts';
 import { findUpstream, named } from './upstream-parts.ts';
 import type { Named, UpstreamToolParts } from './upstream-parts.ts';
+import * as schema from '../../registry/schemas/schema.ts';
 
 type Looked = Named & { readonly tools?: readonly string[]; readonly sha256?: string };
 
@@ -58,7 +59,7 @@ function showTool(parts: UpstreamToolParts) {
     mutates: false,
     ...named,
     answers: UpstreamSchema,
-    run: ({ name }: Named, { redact }) => explainUpstream(findUpstream(parts, name), parts, redact),
+    run: ({ name }, { redact }) => explainUpstream(findUpstream(parts, name), parts, redact),
     summarize: ({ name }) => `showed ${name}`,
   });
 }
@@ -71,7 +72,7 @@ function testTool(parts: UpstreamToolParts) {
     timeoutMs: 45_000,
     ...named,
     answers: UpstreamSchema,
-    run: async ({ name }: Named, { redact }) => {
+    run: async ({ name }, { redact }) => {
       const upstream = findUpstream(parts, name);
       await upstream.reconnect().catch((error: unknown) => {
         // Operators call this, and may know what callers may not.
@@ -95,7 +96,7 @@ function removeTool(parts: UpstreamToolParts) {
     idempotent: true,
     ...named,
     answers: NamedUpstreamSchema,
-    preview: ({ name }: Named) => {
+    preview: ({ name }) => {
       const { config } = findUpstream(parts, name);
       return { summary: `Remove the upstream ${name}.`, detail: `deletes ${config.file}\n` };
     },
@@ -134,18 +135,13 @@ function acceptTool(parts: UpstreamToolParts) {
     mutates: true,
     idempotent: true,
     properties: {
-      name: { type: 'string', minLength: 1, maxLength: 64, description: 'An upstream, or one of its tools.' },
-      tools: {
-        type: 'array',
-        maxItems: 500,
-        items: { type: 'string' },
-        description: 'Only these of its tools. Absent: all that wait.',
-      },
+      name: schema.string('An upstream, or one of its tools.', { minLength: 1, maxLength: 64 }),
+      tools: schema.array('Only these of its tools. Absent: all that wait.', { type: 'string' }, { maxItems: 500 }),
       sha256: sha256Property,
     },
     required: ['name'],
     answers: AcceptedToolsSchema,
-    preview: (args: Looked) => {
+    preview: (args) => {
       const pending = pendingOf(args);
       const shown = pending.map((tool) => `${tool.status}: ${tool.id}\n${describeDifference(tool, accepted)}`);
       const summary = `Accept ${spellCount(pending.length, 'tool')} of ${args.name}.`;

@@ -13,15 +13,11 @@ import { attributeLines, reasons } from './attribute-lines.ts';
 import type { Origin } from './attribute-lines.ts';
 import { asText, readImages, shaOf, shaOfPresent } from './read-images.ts';
 import type { Present } from './read-images.ts';
+import * as schema from '../../../registry/schemas/schema.ts';
 
 export interface WhyParts {
   readonly journal: Pick<JournalRepository, 'readJournal'>;
   readonly records: Pick<RecordRepository, 'readRecordsOfCall'>;
-}
-
-interface WhyArguments {
-  readonly path: string;
-  readonly line: number;
 }
 
 const mostEntries = 1000;
@@ -35,12 +31,12 @@ export function whyTool({ journal, records }: WhyParts) {
     description: 'Says which calls wrote a file, or one line of it: tool, agent, session, and who approved it.',
     mutates: false,
     properties: {
-      path: { type: 'string', minLength: 1, maxLength: 4096, description: 'Absolute.' },
-      line: { type: 'integer', minimum: 0, default: 0, description: 'Counted from 1; 0 is the whole file.' },
+      path: schema.string('Absolute.', { minLength: 1, maxLength: 4096 }),
+      line: schema.integer('Counted from 1; 0 is the whole file.', { minimum: 0, default: 0 }),
     },
     required: ['path'],
     answers: CallService.method.explainFile,
-    run: async ({ path: given, line }: WhyArguments, context) => {
+    run: async ({ path: given, line }, context) => {
       const { path } = parsePath(given, '/');
       const entries = (await journal.readJournal({ path }, mostEntries)).filter(
         ({ before }) => before.kind !== 'repository',
