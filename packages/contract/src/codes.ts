@@ -1,23 +1,26 @@
 // Every code a caller can meet, once. Doors, command line and docs/errors.md all read this table.
 
-/** How gRPC and Connect name the status of an answer that is no message. */
-export type ConnectCode =
-  | 'canceled'
-  | 'unknown'
-  | 'invalid_argument'
-  | 'deadline_exceeded'
-  | 'not_found'
-  | 'already_exists'
-  | 'permission_denied'
-  | 'resource_exhausted'
-  | 'failed_precondition'
-  | 'aborted'
-  | 'out_of_range'
-  | 'unimplemented'
-  | 'internal'
-  | 'unavailable'
-  | 'data_loss'
-  | 'unauthenticated';
+/** How gRPC and Connect name the status of an answer that is no message, and how HTTP numbers it. */
+const statuses = {
+  canceled: { grpc: 1, http: 499 },
+  unknown: { grpc: 2, http: 500 },
+  invalid_argument: { grpc: 3, http: 400 },
+  deadline_exceeded: { grpc: 4, http: 504 },
+  not_found: { grpc: 5, http: 404 },
+  already_exists: { grpc: 6, http: 409 },
+  permission_denied: { grpc: 7, http: 403 },
+  resource_exhausted: { grpc: 8, http: 429 },
+  failed_precondition: { grpc: 9, http: 400 },
+  aborted: { grpc: 10, http: 409 },
+  out_of_range: { grpc: 11, http: 400 },
+  unimplemented: { grpc: 12, http: 501 },
+  internal: { grpc: 13, http: 500 },
+  unavailable: { grpc: 14, http: 503 },
+  data_loss: { grpc: 15, http: 500 },
+  unauthenticated: { grpc: 16, http: 401 },
+} as const;
+
+export type ConnectCode = keyof typeof statuses;
 
 export type FailureCategory =
   | 'permission_denied'
@@ -48,6 +51,10 @@ const rowsOf =
 const denied = rowsOf('denied');
 const error = rowsOf('error');
 const transient = rowsOf('error', true);
+const forbidden = (meaning: string) => denied('permission_denied', 'permission_denied', meaning);
+/** Something else has to happen first. */
+const unready = (meaning: string) => denied('permission_denied', 'failed_precondition', meaning);
+const overLimit = (meaning: string) => error('resource_exhaustion', 'resource_exhausted', meaning);
 
 export const codes = {
   // Before anything is known about the call
@@ -71,22 +78,16 @@ export const codes = {
   // Gates
   UNKNOWN_TOOL: denied('validation_failed', 'not_found', 'No tool has this name.'),
   INVALID_ARGUMENTS: denied('validation_failed', 'invalid_argument', 'The arguments violate the schema of the tool.'),
-  OUTSIDE_LEASE: denied('permission_denied', 'permission_denied', 'The lease of the session does not cover the call.'),
-  MODE_FORBIDS: denied('permission_denied', 'failed_precondition', 'The tool may not be used in the current mode.'),
-  NO_RULE_ALLOWS: denied('permission_denied', 'permission_denied', 'No rule allows the call.'),
-  RULE_DENIES: denied('permission_denied', 'permission_denied', 'A rule denies the call.'),
-  PROTECTED_PATH: denied('permission_denied', 'permission_denied', 'No rule can open this path.'),
-  UNSAFE_PATH: denied(
-    'permission_denied',
-    'permission_denied',
-    'The path leads through a link, or to a special or hard-linked file.',
-  ),
-  HOST_REFUSED: denied(
-    'permission_denied',
-    'permission_denied',
+  OUTSIDE_LEASE: forbidden('The lease of the session does not cover the call.'),
+  MODE_FORBIDS: unready('The tool may not be used in the current mode.'),
+  NO_RULE_ALLOWS: forbidden('No rule allows the call.'),
+  RULE_DENIES: forbidden('A rule denies the call.'),
+  PROTECTED_PATH: forbidden('No rule can open this path.'),
+  UNSAFE_PATH: forbidden('The path leads through a link, or to a special or hard-linked file.'),
+  HOST_REFUSED: forbidden(
     'The gate does not connect there: the host is not public, not granted, or written in a way that can be misread.',
   ),
-  CALL_REPEATED: denied('permission_denied', 'failed_precondition', 'The same call gave the same result too often.'),
+  CALL_REPEATED: unready('The same call gave the same result too often.'),
   DEDUPE_CONFLICT: denied('validation_failed', 'already_exists', 'The dedupe key was used with other arguments.'),
   DEDUPE_UNKNOWN: denied(
     'execution_error',
@@ -100,48 +101,26 @@ export const codes = {
   ),
   RATE_LIMITED: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls in a short time.'),
   TOO_MANY_CALLS: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls are running.'),
-  APPROVAL_REQUIRED: denied('permission_denied', 'failed_precondition', 'A person must agree to the call.'),
-  APPROVAL_MISMATCH: denied(
-    'permission_denied',
-    'failed_precondition',
-    'The confirmation was given for another call or another effect.',
-  ),
-  APPROVAL_UNSEEN: denied(
-    'permission_denied',
-    'failed_precondition',
+  APPROVAL_REQUIRED: unready('A person must agree to the call.'),
+  APPROVAL_MISMATCH: unready('The confirmation was given for another call or another effect.'),
+  APPROVAL_UNSEEN: unready(
     'Part of the effect is masked or too long, and the person who decides has not looked at it.',
   ),
-  APPROVAL_OUTDATED: denied(
-    'permission_denied',
-    'failed_precondition',
-    'The request cannot be approved as it is. The agent has to ask again.',
-  ),
-  APPROVAL_DENIED: denied('permission_denied', 'permission_denied', 'A person decided against the call.'),
-  APPROVAL_EXPIRED: denied('permission_denied', 'failed_precondition', 'Nobody decided about the call in time.'),
-  APPROVAL_USED: denied(
-    'permission_denied',
-    'failed_precondition',
-    'The approval has been used: one decision is one run.',
-  ),
-  NO_APPROVER: denied('permission_denied', 'failed_precondition', 'Nobody can decide about the call.'),
+  APPROVAL_OUTDATED: unready('The request cannot be approved as it is. The agent has to ask again.'),
+  APPROVAL_DENIED: forbidden('A person decided against the call.'),
+  APPROVAL_EXPIRED: unready('Nobody decided about the call in time.'),
+  APPROVAL_USED: unready('The approval has been used: one decision is one run.'),
+  NO_APPROVER: unready('Nobody can decide about the call.'),
   TOO_MANY_APPROVALS: denied(
     'resource_exhaustion',
     'resource_exhausted',
     'Too many calls of the session wait for a decision.',
   ),
-  CONFIRM_TOKEN_INVALID: denied(
-    'permission_denied',
-    'permission_denied',
-    'This gate did not issue the confirm token, or its key was revoked.',
-  ),
-  CONFIRM_TOKEN_USED: denied('permission_denied', 'failed_precondition', 'The confirm token was used before.'),
-  CONFIRM_TOKEN_TRACE: denied(
-    'permission_denied',
-    'permission_denied',
-    'The confirm token belongs to another session or trace.',
-  ),
-  CONFIRM_TOKEN_SCOPE: denied('permission_denied', 'permission_denied', 'The confirm token does not cover the call.'),
-  CONFIRM_TOKEN_EXPIRED: denied('permission_denied', 'failed_precondition', 'The confirm token has expired.'),
+  CONFIRM_TOKEN_INVALID: forbidden('This gate did not issue the confirm token, or its key was revoked.'),
+  CONFIRM_TOKEN_USED: unready('The confirm token was used before.'),
+  CONFIRM_TOKEN_TRACE: forbidden('The confirm token belongs to another session or trace.'),
+  CONFIRM_TOKEN_SCOPE: forbidden('The confirm token does not cover the call.'),
+  CONFIRM_TOKEN_EXPIRED: unready('The confirm token has expired.'),
   STANDING_CHANGED: transient(
     'permission_denied',
     'aborted',
@@ -152,11 +131,7 @@ export const codes = {
     'resource_exhausted',
     'The disk of the log is nearly full; calls that change something are refused.',
   ),
-  TOOL_NOT_ACCEPTED: denied(
-    'permission_denied',
-    'failed_precondition',
-    'An operator has not accepted the tool, or it has changed since.',
-  ),
+  TOOL_NOT_ACCEPTED: unready('An operator has not accepted the tool, or it has changed since.'),
   TOOL_STARTING: transient(
     'resource_exhaustion',
     'unavailable',
@@ -168,11 +143,7 @@ export const codes = {
     'invalid_argument',
     'The gate cannot judge a part of the command line, so it does not run.',
   ),
-  SANDBOX_UNAVAILABLE: denied(
-    'permission_denied',
-    'failed_precondition',
-    'The tool needs a sandbox, and none on this machine passed its test.',
-  ),
+  SANDBOX_UNAVAILABLE: unready('The tool needs a sandbox, and none on this machine passed its test.'),
   FOLDER_BUSY: transient(
     'resource_exhaustion',
     'unavailable',
@@ -202,7 +173,7 @@ export const codes = {
   FILE_CHANGED: transient('execution_error', 'aborted', 'Something else changed the file meanwhile.'),
   CONTENT_MISMATCH: error('validation_failed', 'invalid_argument', 'The bytes sent are not those that were declared.'),
   CONTENT_CORRUPTED: error('execution_error', 'data_loss', 'The stored bytes of the content are damaged.'),
-  DISK_FULL: error('resource_exhaustion', 'resource_exhausted', 'There is no space left for the result.'),
+  DISK_FULL: overLimit('There is no space left for the result.'),
   TIMEOUT: error('timeout', 'deadline_exceeded', 'The call took longer than its limit.'),
   CANCELLED: error(
     'execution_error',
@@ -214,12 +185,12 @@ export const codes = {
     'aborted',
     'The call was cut off after it had begun; whether its effect happened is not known.',
   ),
-  CPU_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the CPU time it may use.'),
-  MEMORY_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the memory it may use.'),
-  PROCESS_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program started too many processes.'),
-  FILE_SIZE_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote a file that is too large.'),
-  DISK_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote more to disk than it may.'),
-  OUTPUT_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote more output than it may.'),
+  CPU_LIMIT: overLimit('The program used all the CPU time it may use.'),
+  MEMORY_LIMIT: overLimit('The program used all the memory it may use.'),
+  PROCESS_LIMIT: overLimit('The program started too many processes.'),
+  FILE_SIZE_LIMIT: overLimit('The program wrote a file that is too large.'),
+  DISK_LIMIT: overLimit('The program wrote more to disk than it may.'),
+  OUTPUT_LIMIT: overLimit('The program wrote more output than it may.'),
   EXECUTOR_LOST: transient(
     'execution_error',
     'unavailable',
@@ -254,44 +225,6 @@ export const codes = {
 
 export type Code = keyof typeof codes;
 
-const httpStatus: Record<ConnectCode, number> = {
-  canceled: 499,
-  unknown: 500,
-  invalid_argument: 400,
-  deadline_exceeded: 504,
-  not_found: 404,
-  already_exists: 409,
-  permission_denied: 403,
-  resource_exhausted: 429,
-  failed_precondition: 400,
-  aborted: 409,
-  out_of_range: 400,
-  unimplemented: 501,
-  internal: 500,
-  unavailable: 503,
-  data_loss: 500,
-  unauthenticated: 401,
-};
-
-const grpcStatus: Record<ConnectCode, number> = {
-  canceled: 1,
-  unknown: 2,
-  invalid_argument: 3,
-  deadline_exceeded: 4,
-  not_found: 5,
-  already_exists: 6,
-  permission_denied: 7,
-  resource_exhausted: 8,
-  failed_precondition: 9,
-  aborted: 10,
-  out_of_range: 11,
-  unimplemented: 12,
-  internal: 13,
-  unavailable: 14,
-  data_loss: 15,
-  unauthenticated: 16,
-};
-
 export const exitCodes = {
   success: 0,
   usage: 1,
@@ -314,17 +247,16 @@ export function describeCode(code: Code): CodeInfo {
   return {
     ...row,
     code,
-    http: httpStatus[row.connect],
-    grpc: grpcStatus[row.connect],
+    ...statuses[row.connect],
     jsonRpc: row.connect === 'invalid_argument' ? -32602 : row.connect === 'internal' ? -32603 : -32000,
     exit: row.presentedAs === 'denied' ? exitCodes.denied : exitCodes.toolError,
   };
 }
 
 export function httpStatusOf(connect: ConnectCode): number {
-  return httpStatus[connect];
+  return statuses[connect].http;
 }
 
 export function grpcStatusOf(connect: ConnectCode): number {
-  return grpcStatus[connect];
+  return statuses[connect].grpc;
 }
