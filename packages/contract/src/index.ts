@@ -1,5 +1,6 @@
 export * from './canonical-json.ts';
 export * from './codes.ts';
+export * from './drop-undefined.ts';
 export type * from './in-json.ts';
 export * from './natural-order.ts';
 export * from './spell-amount.ts';

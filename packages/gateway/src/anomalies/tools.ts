@@ -1,4 +1,4 @@
-import { AnomalyService, spellCount } from '@sallyport/contract';
+import { AnomalyService, dropUndefined, spellCount } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { anomalyKinds } from '../call/anomaly.ts';
 import type { Anomaly } from '../call/anomaly.ts';
@@ -54,8 +54,7 @@ function listTool({ store, noteProgress }: AnomalyToolParts) {
       await noteProgress();
       const found = await store.listAnomalies({
         ...filters,
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(sinceMs === undefined ? {} : { sinceMs }),
+        ...dropUndefined({ sessionId, sinceMs }),
         limit: limit + 1,
       });
       const anomalies = found.slice(0, limit).map((anomaly) => describeAnomaly({ ...anomaly, calls: [] }));

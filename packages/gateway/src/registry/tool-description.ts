@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { hasHiddenText, isJsonObject, makeVisibleLine } from '@sallyport/contract';
+import { dropUndefined, hasHiddenText, isJsonObject, makeVisibleLine } from '@sallyport/contract';
 import { DescriptionError, readText, readTexts } from './description-fields.ts';
 import { parseParameters, schemaFromParameters } from './schemas/parameter-list.ts';
 import { parseForeignSchema } from './schemas/parse-foreign-schema.ts';
@@ -49,8 +49,7 @@ export function parseToolDescription(value: Json): ToolDescription {
   const category = readText(value, 'category');
   const unknownKeys = nameUnknown(Object.keys(value).filter((key) => !descriptionKeys.some((each) => each === key)));
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(version === undefined ? {} : { version }),
+    ...dropUndefined({ name, version }),
     description,
     tags: readTexts(value, 'tags').slice(0, mostTags),
     ...(category === undefined ? {} : { category }),

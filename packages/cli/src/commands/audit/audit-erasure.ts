@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { spellCount } from '@sallyport/contract';
+import { dropUndefined, spellCount } from '@sallyport/contract';
 import type { ArchivedPayloads, Erasure, ErasurePreview, Erasures, InJson, RetentionReport } from '@sallyport/contract';
 import { agree, operatorCommand } from '../../client/run-tool.ts';
 import { count, flag, parsed, required, text, withDefault, word } from '../../command-table.ts';
@@ -34,11 +34,7 @@ export const erasureCommands = [
 come \`audit cancel-erasure\` takes it back. Records of the administration are never erased.`,
     tool: ({ dryRun }) => (dryRun === true ? 'audit.preview_erasure' : 'audit.erase'),
     input: ({ agent, person, session, call, before, reason, dryRun }) => ({
-      ...(agent === undefined ? {} : { agent }),
-      ...(person === undefined ? {} : { person }),
-      ...(session === undefined ? {} : { session_id: session }),
-      ...(call === undefined ? {} : { call_id: call }),
-      ...(before === undefined ? {} : { before_ms: before }),
+      ...dropUndefined({ agent, person, session_id: session, call_id: call, before_ms: before }),
       ...(dryRun === true ? {} : { reason: reason ?? 'not given' }),
     }),
     print: (output: InJson<Erasure> | InJson<ErasurePreview>, { terminal, commandName }) => {

@@ -1,4 +1,4 @@
-import { ApprovalService } from '@sallyport/contract';
+import { ApprovalService, dropUndefined } from '@sallyport/contract';
 import { explainTerms, mostMinutes, standingOf } from '../standing-terms.ts';
 import type { StandingTerms } from '../standing-terms.ts';
 import type { ApprovalTask } from '../../call/approval.ts';
@@ -148,8 +148,6 @@ function readTerms({
   uses,
 }: NonNullable<ApproveArguments['standing']>): StandingTerms {
   return {
-    ...(forSession === undefined ? {} : { forSession }),
-    ...(minutes === undefined ? {} : { minutes }),
-    ...(uses === undefined ? {} : { uses }),
+    ...dropUndefined({ forSession, minutes, uses }),
   };
 }

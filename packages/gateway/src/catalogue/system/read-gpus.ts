@@ -1,3 +1,4 @@
+import { dropUndefined } from '@sallyport/contract';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -35,9 +36,7 @@ async function readCard(device: string): Promise<Gpu | undefined> {
   if (usedPercent === undefined && totalBytes === undefined) return undefined;
   return {
     name: product || `PCI ${vendor ?? 'unknown'}:${model ?? 'unknown'}`,
-    ...(usedPercent === undefined ? {} : { used_percent: usedPercent }),
-    ...(totalBytes === undefined ? {} : { memory_total_bytes: totalBytes }),
-    ...(usedBytes === undefined ? {} : { memory_used_bytes: usedBytes }),
+    ...dropUndefined({ used_percent: usedPercent, memory_total_bytes: totalBytes, memory_used_bytes: usedBytes }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { spellCount } from '@sallyport/contract';
+import { dropUndefined, spellCount } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
@@ -75,9 +75,7 @@ export function systemLogs(places: LogPlaces = usualPlaces): AnyTool {
       const { program, priority, contains } = args;
       const question = {
         sinceMs,
-        ...(program === undefined ? {} : { program }),
-        ...(priority === undefined ? {} : { priority }),
-        ...(contains === undefined ? {} : { contains }),
+        ...dropUndefined({ program, priority, contains }),
       };
       const { entries, isCut } = await readLog(logs, question, context);
       const found = entries

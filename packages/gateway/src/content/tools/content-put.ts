@@ -1,4 +1,4 @@
-import { spellBytes } from '@sallyport/contract';
+import { dropUndefined, spellBytes } from '@sallyport/contract';
 import type { UploadStream } from '../transfers.ts';
 import type { Violation } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -53,8 +53,7 @@ export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
         const stored = await store.put({
           source: upload.chunks,
           sessionId: context.session.id,
-          ...(hash === undefined ? {} : { hash }),
-          ...(size === undefined ? {} : { sizeBytes: size }),
+          ...dropUndefined({ hash, sizeBytes: size }),
           offset,
           signal: context.signal,
           onReceived: (bytes) => {

@@ -1,3 +1,4 @@
+import { dropUndefined } from '@sallyport/contract';
 import { isCanonicalPath } from '../patterns/canonical-path.ts';
 import { printable } from '../../text/printable.ts';
 import { createPathClaimer, readClaims } from '../judge/claims.ts';
@@ -44,9 +45,7 @@ function claimsOf(example: Example, path: string | undefined, variables: PathVar
       ...(command === undefined ? {} : { commands: [command] }),
       ...(host === undefined ? {} : { hosts: [host] }),
       ...(app === undefined ? {} : { apps: [app] }),
-      ...(gitOperation === undefined ? {} : { gitOperation }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(model === undefined ? {} : { model }),
+      ...dropUndefined({ gitOperation, provider, model }),
     },
     createPathClaimer(variables),
   );
@@ -58,8 +57,7 @@ function factsOf(example: Example): Facts {
   return {
     tool: { name, aliases: [], category: '', ...(origin === undefined || origin === 'builtin' ? {} : { origin }) },
     ...(origin === undefined ? { anyOrigin: true } : {}),
-    ...(who === undefined ? {} : { principal: who }),
-    ...(mode === undefined ? {} : { mode }),
+    ...dropUndefined({ principal: who, mode }),
     ...circumstancesOf(example),
   };
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from '@sallyport/contract';
 import { modes } from '../../call/session.ts';
 import {
   circumstanceKeys,
@@ -118,8 +119,7 @@ export function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
     ...(approvers === undefined ? {} : { approvers }),
     acceptsNew,
     shadow,
-    ...(grants === undefined ? {} : { grants }),
-    ...(rewrite === undefined ? {} : { rewrite }),
+    ...dropUndefined({ grants, rewrite }),
     examples,
     file: reader.file,
     line,
@@ -254,11 +254,4 @@ function readExample(node: YamlNode, expected: Example['expected'], reader: Yaml
     ...readKeys(exampleCircumstances, fields, reader),
     position: reader.locate(node),
   };
-}
-
-/** Optional properties are absent rather than undefined. */
-function dropUndefined<T extends object>(parts: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const present: { [key: string]: unknown } = {};
-  for (const [key, value] of Object.entries(parts)) if (value !== undefined) present[key] = value;
-  return present as never;
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from '@sallyport/contract';
 import { modes } from '../../call/session.ts';
 import type { Mode } from '../../call/session.ts';
 import { noGrants } from '../../call/verdict.ts';
@@ -118,10 +119,7 @@ function readAllowed(fields: EntryFields, reader: YamlReader): Pick<Rule, 'paths
   const hosts = readList(fields, 'allowed_hosts', reader, (item) => readHostPattern(item, reader));
   const apps = readList(fields, 'allowed_apps', reader, (item) => reader.readString(item, 'allowed_apps'));
   return {
-    ...(paths === undefined ? {} : { paths }),
-    ...(commands === undefined ? {} : { commands }),
-    ...(hosts === undefined ? {} : { hosts }),
-    ...(apps === undefined ? {} : { apps }),
+    ...dropUndefined({ paths, commands, hosts, apps }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { isJsonObject } from '@sallyport/contract';
+import { dropUndefined, isJsonObject } from '@sallyport/contract';
 import { DescriptionError, readFlag, readOneOf } from '../description-fields.ts';
 
 export const parameterTypes = ['string', 'number', 'boolean', 'object', 'array'] as const;
@@ -51,8 +51,7 @@ export function parseParameters(value: Json | undefined): readonly ToolParameter
     const required = readFlag(item, 'required');
     return {
       ...{ name, type, description },
-      ...(required === undefined ? {} : { required }),
-      ...(given === undefined ? {} : { default: given }),
+      ...dropUndefined({ required, default: given }),
     };
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { isAbsolute, normalize } from 'node:path';
-import { wholeText } from '@sallyport/contract';
+import { dropUndefined, wholeText } from '@sallyport/contract';
 import type { InJson, Json, JsonObject, Lease as LeaseMessage } from '@sallyport/contract';
 import type { Budget, Lease, Spending } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -46,11 +46,7 @@ export function readLease(args: LeaseArguments, limits: { expiresAtMs?: number; 
     id: randomUUIDv7(),
     tools,
     ...(paths === undefined ? {} : { paths: paths.map(readRoot) }),
-    ...(hosts === undefined ? {} : { hosts }),
-    ...(commands === undefined ? {} : { commands }),
-    ...(gitOperations === undefined ? {} : { gitOperations }),
-    ...(providers === undefined ? {} : { providers }),
-    ...(models === undefined ? {} : { models }),
+    ...dropUndefined({ hosts, commands, gitOperations, providers, models }),
     ...limits,
   };
 }
@@ -60,8 +56,7 @@ export function readBudget(args: BudgetArguments): Budget {
   return {
     ...(calls === undefined ? {} : { calls }),
     ...(seconds === undefined ? {} : { activeMs: seconds * 1000 }),
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(costMicros === undefined ? {} : { costMicros }),
+    ...dropUndefined({ tokens, costMicros }),
   };
 }
 

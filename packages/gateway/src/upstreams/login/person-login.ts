@@ -1,3 +1,4 @@
+import { dropUndefined } from '@sallyport/contract';
 import {
   auth,
   computeScopeUnion,
@@ -145,8 +146,7 @@ export class PersonLogin implements AuthProvider {
       const { url: redirectUrl } = listener;
       const attempt = new LoginAttempt({
         ...{ redirectUrl, state, version: this.#parts.version },
-        ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
-        ...(known === undefined ? {} : { known }),
+        ...dropUndefined({ clientMetadataUrl, known }),
         ...(former?.client !== undefined && former.redirectUrl === redirectUrl ? { registered: former.client } : {}),
       });
       const wanted = this.#wanted(former);
@@ -176,8 +176,7 @@ export class PersonLogin implements AuthProvider {
     const isMore = former !== undefined && asked !== undefined;
     const scope = isMore ? computeScopeUnion(chosen, former.tokens.scope, asked) : (chosen ?? asked);
     return {
-      ...(scope === undefined ? {} : { scope }),
-      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+      ...dropUndefined({ scope, resourceMetadataUrl }),
     };
   }
 
@@ -218,8 +217,7 @@ export class PersonLogin implements AuthProvider {
     return openLoginFetch({
       url: this.#url,
       hosts: this.#settings.hosts,
-      ...(signal === undefined ? {} : { signal }),
-      ...(resolve === undefined ? {} : { resolve }),
+      ...dropUndefined({ signal, resolve }),
     });
   }
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from '@sallyport/contract';
 import type { YamlNode } from '../../text/yaml-node.ts';
 import type { YamlReader } from '../../text/yaml-reader.ts';
 import { jwtAlgorithms } from '../upstream-config.ts';
@@ -38,11 +39,7 @@ export function readOAuth(node: YamlNode, reader: YamlReader): OAuthSettings | u
   const hosts = fields.hosts && reader.readItems(fields.hosts, 'hosts', (item) => readHost(item, reader));
   const settings: OAuthSettings = {
     grant,
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(clientId === undefined ? {} : { clientId }),
-    ...(clientSecret === undefined ? {} : { clientSecret }),
-    ...(privateKey === undefined ? {} : { privateKey }),
-    ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+    ...dropUndefined({ issuer, clientId, clientSecret, privateKey, clientMetadataUrl }),
     scopes: scopes ?? [],
     hosts: hosts ?? [],
     ...(redirectPort === undefined ? {} : { redirectPort }),

@@ -1,3 +1,4 @@
+import { dropUndefined } from '@sallyport/contract';
 import type { YamlNode } from '../../text/yaml-node.ts';
 import type { Fields, YamlReader } from '../../text/yaml-reader.ts';
 import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
@@ -99,9 +100,7 @@ function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | un
   return {
     kind: 'http',
     url: url.href,
-    ...(bearerSecret === undefined ? {} : { bearerSecret }),
-    ...(secretHeaders === undefined ? {} : { secretHeaders }),
-    ...(oauth === undefined ? {} : { oauth }),
+    ...dropUndefined({ bearerSecret, secretHeaders, oauth }),
   };
 }
 
