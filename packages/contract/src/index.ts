@@ -1,8 +1,10 @@
+export * from './attempt.ts';
 export * from './canonical-json.ts';
 export * from './codes.ts';
 export * from './drop-undefined.ts';
 export type * from './in-json.ts';
 export * from './natural-order.ts';
+export * from './read-json.ts';
 export * from './spell-amount.ts';
 export * from './strict-json.ts';
 export * from './visible-text.ts';

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { attempt } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { Target } from '@sallyport/contract/http-transport';
 import { CommandFailure } from './failure.ts';
@@ -50,10 +51,6 @@ function ownerOf(folder: string): number {
 
 function readTables(): readonly string[] {
   return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => {
-    try {
-      return [readFileSync(file, 'utf8')];
-    } catch {
-      return [];
-    }
+    return attempt(() => [readFileSync(file, 'utf8')]) ?? [];
   });
 }

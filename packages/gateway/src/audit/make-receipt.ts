@@ -1,3 +1,4 @@
+import { attempt } from '@sallyport/contract';
 import { decodeLeaf, isSignedBy, openCheckpoint, parseVerifier, verifyReceipt, writeReceipt } from '@sallyport/log';
 import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { KeptLog } from '../storage/stores.ts';
@@ -100,9 +101,5 @@ function pickCheckpoint(
 }
 
 function readOwn(note: string, verifier: string): StoredCheckpoint | undefined {
-  try {
-    return { size: openCheckpoint(note, parseVerifier(verifier)).size, note };
-  } catch {
-    return undefined;
-  }
+  return attempt(() => ({ size: openCheckpoint(note, parseVerifier(verifier)).size, note }));
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { makeVisibleLine } from '@sallyport/contract';
+import { attempt, makeVisibleLine } from '@sallyport/contract';
 import type { Refusal } from '../call/refusal.ts';
 import { refuse } from '../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../call/tool.ts';
@@ -95,12 +95,8 @@ async function* walk(root: string, reads: (entry: Dirent) => boolean, signal: Ab
 }
 
 function listFolder(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    // A file, or nothing that this user could read.
-    return [];
-  }
+  // A file, or nothing that this user could read.
+  return attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }
 
 function followLink(path: string): string {
@@ -165,11 +161,11 @@ function restores(file: string): boolean {
 }
 
 function readLines(file: string): readonly string[] {
-  try {
-    return readFileSync(file, 'utf8')
-      .split(/\r?\n/)
-      .map((line) => line.trimEnd());
-  } catch {
-    return [];
-  }
+  return (
+    attempt(() =>
+      readFileSync(file, 'utf8')
+        .split(/\r?\n/)
+        .map((line) => line.trimEnd()),
+    ) ?? []
+  );
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
+import { attempt } from '@sallyport/contract';
 import type { ClientOutcome, ClientRun, ExecutedInstead } from '../call/client-run.ts';
 import { orAborted } from '../call/cancellation.ts';
 import { ToolFailure } from '../call/tool.ts';
@@ -117,11 +118,7 @@ function notRun(why: string): ToolFailure {
 
 function isSameFolder(one: string, other: string): boolean {
   const real = (path: string): string | undefined => {
-    try {
-      return realpathSync(path);
-    } catch {
-      return undefined;
-    }
+    return attempt(() => realpathSync(path));
   };
   return one === other || (real(one) !== undefined && real(one) === real(other));
 }

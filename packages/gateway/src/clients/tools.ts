@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ClientService, isJsonObject, spellCount } from '@sallyport/contract';
+import { ClientService, isJsonObject, spellCount, textOf } from '@sallyport/contract';
 import type { ClientPath, ClientUse, InJson, Json, JsonObject } from '@sallyport/contract';
 import { decodeLeaf } from '@sallyport/log';
 import { cutText } from '../call/redacted.ts';
@@ -152,10 +152,6 @@ function readUse(use: JsonObject): Use {
 function readPayload(payload: string): JsonObject {
   const read = JSON.parse(payload || '{}') as Json;
   return isJsonObject(read) ? read : {};
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function keyOf(one: string, other: string): string {

@@ -2,6 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { attempt } from '@sallyport/contract';
 import { ConfigError } from '../call/fault.ts';
 import { describeHome } from './home/home.ts';
 import type { Home } from './home/home.ts';
@@ -81,11 +82,7 @@ function findUserHome(environment: Environment): string {
 
 /** A link to nowhere or a folder that cannot be read is there: the shipped rules must not quietly replace it. */
 function isAbsent(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }) === undefined) ?? false;
 }
 
 function parsePort(text: string | undefined): number {

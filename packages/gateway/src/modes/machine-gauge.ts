@@ -1,6 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { cpus, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { attempt } from '@sallyport/contract';
 
 /** What is absent could not be measured. */
 export interface MachineReading {
@@ -101,11 +102,7 @@ function findGroup(): string | undefined {
 }
 
 function readText(folder: string | undefined, name: string): string | undefined {
-  try {
-    return folder === undefined ? undefined : readFileSync(join(folder, name), 'utf8').trim();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => (folder === undefined ? undefined : readFileSync(join(folder, name), 'utf8').trim()));
 }
 
 /** `Number` is NaN for an absent value and for `max`. */

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { attempt } from '@sallyport/contract';
 import { ConfigError } from '../call/fault.ts';
 
 // The envelope: one byte of version, 12 of nonce, 16 of tag, then the ciphertext (AES-256-GCM).
@@ -39,11 +40,7 @@ export function openSecret(key: Buffer, name: string, envelope: Uint8Array): str
   const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, 1 + nonceBytes), { authTagLength: tagBytes });
   cipher.setAAD(contextOf(name));
   cipher.setAuthTag(bytes.subarray(1 + nonceBytes, start));
-  try {
-    return Buffer.concat([cipher.update(bytes.subarray(start)), cipher.final()]).toString('utf8');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => Buffer.concat([cipher.update(bytes.subarray(start)), cipher.final()]).toString('utf8'));
 }
 
 function contextOf(name: string): Buffer {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { isJsonObject } from '@sallyport/contract';
+import { attempt, isJsonObject } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { ProgramNotStarted } from '@sallyport/sandbox';
 import type { Mount } from '@sallyport/sandbox';
@@ -93,11 +93,7 @@ async function readLock(tree: string): Promise<Pick<PinnedPackage, 'name' | 'ver
 }
 
 function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text) as Json);
 }
 
 function memberOf(value: Json | undefined, name: string): Json | undefined {

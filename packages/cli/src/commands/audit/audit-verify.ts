@@ -1,3 +1,4 @@
+import { attempt } from '@sallyport/contract';
 import type { InJson, VerifyAuditResponse } from '@sallyport/contract';
 import { existsSync, readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
@@ -81,11 +82,7 @@ function describeReport(report: LogReport, { state, stateReason, problems }: Sta
 }
 
 function comesByPort({ openOperatorClient }: CommandContext): boolean {
-  try {
-    return !('path' in openOperatorClient().target);
-  } catch {
-    return false;
-  }
+  return attempt(() => !('path' in openOperatorClient().target)) ?? false;
 }
 
 /** For a person who runs the gate of another user, and cannot read its files. */

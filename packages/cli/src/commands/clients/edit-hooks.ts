@@ -1,3 +1,4 @@
+import { attempt } from '@sallyport/contract';
 import { dropEntries, putEntry, readMember, setMember } from './edit-json.ts';
 
 /** What a client runs at one event, in its own form. */
@@ -34,11 +35,7 @@ export function dropHooks(text: string, { client, hooks }: HookPlan): string {
 
 /** Whether all of them are there as they should be. Text that is not a settings file has no hooks. */
 export function hasHooks(text: string, plan: HookPlan): boolean {
-  try {
-    return text.trim() !== '' && addHooks(text, plan) === text;
-  } catch {
-    return false;
-  }
+  return attempt(() => text.trim() !== '' && addHooks(text, plan) === text) ?? false;
 }
 
 /** Whether it starts our hook program for this client. */

@@ -1,3 +1,4 @@
+import { attempt } from '@sallyport/contract';
 import { applyEdits, findNodeAtLocation, getNodeValue, modify, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { JSONPath, Node, ParseError } from 'jsonc-parser';
 
@@ -81,11 +82,7 @@ function cut(text: string, member: Node): string | undefined {
 const shift = ({ type, offset, length }: Node, by: number): Node => ({ type, length, offset: offset + by });
 
 function hasSameMeaning(one: string, other: string): boolean {
-  try {
-    return isSame(getNodeValue(parseSettings(one)), getNodeValue(parseSettings(other)));
-  } catch {
-    return false;
-  }
+  return attempt(() => isSame(getNodeValue(parseSettings(one)), getNodeValue(parseSettings(other)))) ?? false;
 }
 
 /** Nothing: the text has no such member, or is empty. Throws SettingsUnclear. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { attempt } from '@sallyport/contract';
 import { createSecretsKey, openSecret, parseSecretsKey, sealSecret } from '@sallyport/gateway';
 import { hasErrorCode } from '../../client/failure.ts';
 import { writeFileAtomically } from '../../terminal/write-file-atomically.ts';
@@ -189,9 +190,5 @@ function sha256(bytes: Buffer | undefined): string {
 }
 
 function isLink(file: string): boolean {
-  try {
-    return lstatSync(file).isSymbolicLink();
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(file).isSymbolicLink()) ?? false;
 }

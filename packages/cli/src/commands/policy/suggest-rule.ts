@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { COLLECTION_STYLE, CORE_SCHEMA, jsToAst, present, visit } from 'js-yaml';
-import { findBytes } from '@sallyport/contract';
+import { attempt, findBytes } from '@sallyport/contract';
 import { isCanonicalPath, parseHost } from '@sallyport/gateway';
 import { isWithin } from '@sallyport/sandbox';
 import type { ProtectedPaths } from '@sallyport/gateway';
@@ -160,9 +160,5 @@ function spellRule(tool: string, wanted: Wanted, { workspace, userHome }: Surrou
 }
 
 function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined) ?? false;
 }

@@ -1,3 +1,4 @@
+import { attempt } from '@sallyport/contract';
 import { describeArguments } from './describe-schema.ts';
 import type { ArgumentRow } from './describe-schema.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -112,9 +113,5 @@ function spell(value: unknown, type: string): string {
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+  return attempt(() => ({ value: JSON.parse(text) as unknown }));
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
-import { spellCount } from '@sallyport/contract';
+import { attempt, spellCount } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { redactEnd } from '../../call/redacted.ts';
@@ -119,14 +119,12 @@ function findLinter({ linter, files }: LintArguments, project: Project): Project
 }
 
 function readProblems({ name, folder }: ProjectCommand<LinterName>, stdout: string): readonly Problem[] | undefined {
-  try {
-    return linters[name].read(stdout).map((each) => ({
+  return attempt(() =>
+    linters[name].read(stdout).map((each) => ({
       ...each,
       ...fileFrom(folder, each['file']),
-    }));
-  } catch {
-    return undefined;
-  }
+    })),
+  );
 }
 
 function fileFrom(folder: string, file: string | number | undefined): { readonly file?: string } {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJsonObject } from '@sallyport/contract';
-import type { Json, JsonObject } from '@sallyport/contract';
+import { isJsonObject, parseJsonObject } from '@sallyport/contract';
 import { isWithin } from '@sallyport/sandbox';
 import { readSourceFile } from '../../text/source-file.ts';
 
@@ -43,18 +42,9 @@ function listFoldersUp(folder: string, top: string): readonly string[] {
 }
 
 function readScripts(manifest: string): Readonly<Record<string, string>> {
-  const scripts = parseObject(manifest)?.['scripts'];
+  const scripts = parseJsonObject(manifest)?.['scripts'];
   if (!isJsonObject(scripts)) return {};
   return Object.fromEntries(
     Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { makeVisibleLine } from '@sallyport/contract';
+import { attempt, makeVisibleLine } from '@sallyport/contract';
 import { defaultProgramLimits, isWithin, runtimeFolder } from '@sallyport/sandbox';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
@@ -59,11 +59,7 @@ function findQuietly(find: () => ProjectCommand): ProjectCommand | undefined {
 
 /** Without a link on the way. */
 function isPlainlyWithin(top: string, path: string): boolean {
-  try {
-    return isWithin(top, path) && realpathSync.native(path) === path;
-  } catch {
-    return false;
-  }
+  return attempt(() => isWithin(top, path) && realpathSync.native(path) === path) ?? false;
 }
 
 /** The same command for a call that runs or is shown, in the folder as the rules judge it when it is open. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { isJsonObject } from '@sallyport/contract';
+import { isJsonObject, parseJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
@@ -80,7 +80,7 @@ function readMatches(lines: readonly string[]): readonly CodeMatch[] {
   const found: CodeMatch[] = [];
   let before: string[] = [];
   for (const line of lines) {
-    const message = parseObject(line);
+    const message = parseJsonObject(line);
     const data = message?.['data'];
     if (message === undefined || !isJsonObject(data)) continue;
     if (message['type'] === 'begin') before = [];
@@ -138,14 +138,4 @@ function readField(value: Json | undefined): string {
   const { text, bytes } = value;
   if (typeof text === 'string') return text;
   return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : '';
-}
-
-function parseObject(line: string): JsonObject | undefined {
-  if (line === '') return undefined;
-  try {
-    const value = JSON.parse(line) as Json;
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

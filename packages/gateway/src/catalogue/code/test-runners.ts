@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { isJsonObject } from '@sallyport/contract';
+import { attempt, isJsonObject, textOf } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { runtimeFolder } from '@sallyport/sandbox';
 import type { Project } from './find-project.ts';
@@ -131,13 +131,5 @@ function findReason(text: string, name: string, suite: string): string {
 }
 
 function parse(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
+  return attempt(() => JSON.parse(text) as Json) ?? null;
 }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { attempt } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
@@ -57,11 +58,7 @@ export function reachAddress(address: string, way: 'fetch' | 'push', base: strin
 /** Undefined: it is an address of another kind. */
 function pathOf(address: string): string | undefined {
   if (!/^file:/i.test(address)) return /^[^/]*:|^-/.test(address) ? undefined : address;
-  try {
-    return fileURLToPath(address);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => fileURLToPath(address));
 }
 
 function reachHost(host: string, context: ToolContext): Reach {
@@ -108,11 +105,7 @@ function reachFolder(path: string, access: Access, context: ToolContext): Reach 
 }
 
 function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => realpathSync.native(path));
 }
 
 function joinReach(parts: readonly Reach[]): Reach {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@sallyport/contract';
+import { isJsonObject, textOf } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ProviderRequest } from '../providers/ask-provider.ts';
 import type { InferenceProvider } from '../providers/provider-settings.ts';
@@ -134,10 +134,6 @@ function member(of: JsonObject, key: string): JsonObject {
 
 function textNews(text: Json | undefined): ModelNews | undefined {
   return typeof text === 'string' && text !== '' ? { text } : undefined;
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function counted(key: 'inputTokens' | 'outputTokens', value: Json | undefined): ModelNews {

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { attempt } from '@sallyport/contract';
 import { parsePath } from '../../paths/parse-path.ts';
 import { isWithin } from '@sallyport/sandbox';
 import { refuse } from '../../call/refusal.ts';
@@ -56,11 +57,7 @@ function isProgram(path: string): boolean {
 }
 
 function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => realpathSync.native(path));
 }
 
 function missing(word: string): ToolRefused {

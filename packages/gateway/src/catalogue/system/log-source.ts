@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { attempt } from '@sallyport/contract';
 
 export const logSources = ['journal', 'syslog', 'macos'] as const;
 export type LogSource = (typeof logSources)[number];
@@ -43,9 +44,5 @@ function realPath(path: string): string {
 }
 
 function hasEntries(folder: string): boolean {
-  try {
-    return readdirSync(folder).length > 0;
-  } catch {
-    return false;
-  }
+  return attempt(() => readdirSync(folder).length > 0) ?? false;
 }

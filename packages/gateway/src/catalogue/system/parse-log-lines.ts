@@ -1,5 +1,5 @@
-import { isJsonObject } from '@sallyport/contract';
-import type { Json, JsonObject } from '@sallyport/contract';
+import { parseJsonObject } from '@sallyport/contract';
+import type { Json } from '@sallyport/contract';
 import { priorities } from './log-entry.ts';
 import type { ReadEntry } from './log-entry.ts';
 
@@ -30,7 +30,7 @@ function parseTraditional(text: string, nowMs: number): number {
 
 /** A line of `journalctl --output=json`. Undefined: it is not one. */
 export function parseJournalLine(line: string): ReadEntry | undefined {
-  const fields = parseObject(line);
+  const fields = parseJsonObject(line);
   if (fields === undefined) return undefined;
   const time = Number(textOf(fields['__REALTIME_TIMESTAMP']));
   const program = textOf(fields['SYSLOG_IDENTIFIER']) ?? textOf(fields['_SYSTEMD_UNIT']);
@@ -55,7 +55,7 @@ const macPriorities: Readonly<Record<string, ReadEntry['priority']>> = {
 
 /** A line of `log show --style ndjson` of macOS. Undefined: it is not one. */
 export function parseMacLine(line: string): ReadEntry | undefined {
-  const fields = parseObject(line);
+  const fields = parseJsonObject(line);
   if (typeof fields?.['eventMessage'] !== 'string') return undefined;
   const timeMs = Date.parse((textOf(fields['timestamp']) ?? '').replace(' ', 'T').replace(/(\d{2})(\d{2})$/, '$1:$2'));
   const program = textOf(fields['processImagePath'])?.split('/').at(-1);
@@ -68,15 +68,6 @@ export function parseMacLine(line: string): ReadEntry | undefined {
     ...(priority === undefined ? {} : { priority }),
     message: fields['eventMessage'],
   };
-}
-
-function parseObject(line: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(line) as Json;
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The journal writes what is not plain text as a list of bytes. */

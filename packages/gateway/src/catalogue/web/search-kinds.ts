@@ -1,4 +1,4 @@
-import { isJsonObject } from '@sallyport/contract';
+import { isJsonObject, textOf } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ProviderRequest } from '../providers/ask-provider.ts';
 import type { SearchProvider } from '../providers/provider-settings.ts';
@@ -68,8 +68,4 @@ function readHits(results: Json | undefined, snippetKey: string): readonly Searc
     url: textOf(hit['url']),
     snippet: textOf(hit[snippetKey]),
   }));
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt } from '@sallyport/contract';
 import { makeReceipt, NoReceipt } from '../../audit/make-receipt.ts';
 import type { ReceiptSubject } from '../../audit/make-receipt.ts';
 import type { KeptLog } from '../../storage/stores.ts';
@@ -45,9 +46,5 @@ export function keptReceiptMaker(home: Home): MakeReceipt {
 }
 
 function readIfPresent(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(file, 'utf8'));
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Server } from '@modelcontextprotocol/server';
-import { isJsonObject } from '@sallyport/contract';
+import { attempt, isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { ToolRefused } from '../../call/tool.ts';
 import type { Session } from '../../call/session.ts';
@@ -103,20 +103,12 @@ async function askForRoots(listRoots: NonNullable<CallingClient['listRoots']>): 
 }
 
 function readRoot(uri: string): readonly string[] {
-  try {
-    return readFolder(fileURLToPath(uri)).map(resolveLinks);
-  } catch {
-    return [];
-  }
+  return attempt(() => readFolder(fileURLToPath(uri)).map(resolveLinks)) ?? [];
 }
 
 /** The bridge sends it without links. */
 function readHeader(header: string | undefined): readonly string[] {
-  try {
-    return readFolder(decodeURIComponent(header ?? ''));
-  } catch {
-    return [];
-  }
+  return attempt(() => readFolder(decodeURIComponent(header ?? ''))) ?? [];
 }
 
 function readFolder(path: string): readonly string[] {

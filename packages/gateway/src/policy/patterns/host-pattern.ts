@@ -1,3 +1,4 @@
+import { attempt } from '@sallyport/contract';
 import { parseNamedHost } from '@sallyport/sandbox';
 import type { NamedHost } from '@sallyport/sandbox';
 
@@ -10,11 +11,7 @@ export const everyHost: HostPattern = { text: '*', name: '', below: true };
 
 /** Undefined: neither a host nor a pattern of them, as the egress gate reads both. */
 export function parseHost(text: string): HostPattern | undefined {
-  try {
-    return parseNamedHost(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => parseNamedHost(text));
 }
 
 /** Whether everything that `host` stands for is in `pattern`. */

@@ -1,6 +1,7 @@
 import { lstatSync, opendirSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import type { Dirent, Stats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { attempt } from '@sallyport/contract';
 import { isWithin, hasCode } from '@sallyport/sandbox';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
@@ -263,11 +264,7 @@ export function takeBreaths(): () => Promise<void> | undefined {
 }
 
 export function lookAt(path: Buffer | string): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => lstatSync(path));
 }
 
 export function identify({ dev, ino }: Stats): string {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from '@sallyport/contract';
 import { isWithin } from '@sallyport/sandbox';
 
 /** A part of a file system, and where it can be seen. */
@@ -63,9 +64,5 @@ function unescape(text: string): string {
 
 /** Where nobody tells, there is nothing to compare. */
 function readMounts(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '';
 }

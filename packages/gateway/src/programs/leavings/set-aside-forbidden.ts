@@ -3,6 +3,7 @@ import { chmodSync, readlinkSync, realpathSync, renameSync, statSync } from 'nod
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { attempt } from '@sallyport/contract';
 import { foldPath, maxPathLength } from '../../policy/patterns/canonical-path.ts';
 import { isWithin, hasCode } from '@sallyport/sandbox';
 import type { SweepEntry } from '../../call/sweep.ts';
@@ -283,13 +284,13 @@ function openUp(folder: OpenFolder): boolean {
 }
 
 function tryRename(folder: OpenFolder, from: Buffer | string, to: string): 'moved' | 'gone' | 'stuck' {
-  for (let attempt = 1; ; attempt++) {
+  for (let round = 1; ; round++) {
     try {
       renameSync(from, to);
       return 'moved';
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return 'gone';
-      if (!hasCode(error, 'EACCES', 'EPERM') || attempt > 1 || !openUp(folder)) return 'stuck';
+      if (!hasCode(error, 'EACCES', 'EPERM') || round > 1 || !openUp(folder)) return 'stuck';
     }
   }
 }
@@ -300,11 +301,7 @@ function isTooDeep(folder: string): boolean {
 
 /** Undefined: it is no link, or leads nowhere. */
 function followLink(path: string): string | undefined {
-  try {
-    return lookAt(path)?.isSymbolicLink() === true ? realpathSync.native(path) : undefined;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => (lookAt(path)?.isSymbolicLink() === true ? realpathSync.native(path) : undefined));
 }
 
 function isText(name: Buffer): boolean {
@@ -316,11 +313,7 @@ function entryOf(folder: OpenFolder, name: Buffer): Buffer | string {
 }
 
 function readLink(folder: OpenFolder, name: Buffer): string | undefined {
-  try {
-    return readlinkSync(entryOf(folder, name), 'utf8');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync(entryOf(folder, name), 'utf8'));
 }
 
 /** No program can set the time at which a file came into being. Where that is not kept, it counts as old. */

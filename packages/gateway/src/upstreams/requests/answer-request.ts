@@ -2,7 +2,14 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson, hasHiddenTextOrLines, isJsonObject, makeVisible, makeVisibleLine } from '@sallyport/contract';
+import {
+  canonicalJson,
+  hasHiddenTextOrLines,
+  isJsonObject,
+  makeVisible,
+  makeVisibleLine,
+  textOf,
+} from '@sallyport/contract';
 import type { RuleReference } from '../../call/refusal.ts';
 import type { Asking, Resources, ToolDefinition } from '../../call/tool.ts';
 import type { Verdict } from '../../call/verdict.ts';
@@ -163,10 +170,6 @@ function textsOf(value: Json): readonly string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsOf);
   return isJsonObject(value) ? Object.entries(value).flatMap(([name, each]) => [name, ...textsOf(each)]) : [];
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function recordRequest(

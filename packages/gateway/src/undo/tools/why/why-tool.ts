@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { CallService, isJsonObject } from '@sallyport/contract';
+import { CallService, isJsonObject, textOf } from '@sallyport/contract';
 import type { FileWriter, InJson, Json, WrittenLines } from '@sallyport/contract';
 import { hasCode } from '@sallyport/sandbox';
 import { ToolFailure } from '../../../call/tool.ts';
@@ -119,8 +119,8 @@ async function describe(entry: JournalEntry, records: WhyParts['records']): Prom
   return {
     ...{ callId, tool, agent, sessionId, traceId, atMs: String(atMs) },
     what: nameChange(entry),
-    approvedBy: asString(consent?.['by']),
-    approvedHow: asString(consent?.['how']),
+    approvedBy: textOf(consent?.['by']),
+    approvedHow: textOf(consent?.['how']),
     approvedAtMs: String(Number(consent?.['at_ms'] ?? 0)),
   };
 }
@@ -138,10 +138,6 @@ async function readConsent(callId: string, { readRecordsOfCall }: WhyParts['reco
     if (isJsonObject(consent)) return consent;
   }
   return undefined;
-}
-
-function asString(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function joinLines(origins: readonly Origin[]): InJson<WrittenLines>[] {
