@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hasHiddenText } from '@sallyport/contract';
 import { viewPlain } from './plain-view.ts';
 
 const read = (text: string): string => viewPlain(text)?.text ?? text;
@@ -31,6 +32,18 @@ test('colours and the ends of lines are read over, also where they are escaped',
   for (const text of ['pass\nword', 'pass\r\n    word', 'pass\\n  word', 'pass\\\\nword', 'pass%0Aword']) {
     assert.equal(read(text), 'password', text);
   }
+});
+
+test('whatever hides from a reader is read over, and so are accents', () => {
+  const missed: string[] = [];
+  for (let point = 0x20; point <= 0x10ffff; point++) {
+    const isSurrogate = point >= 0xd800 && point <= 0xdfff;
+    const character = String.fromCodePoint(point);
+    const isAccent = point >= 0x300 && point <= 0x36f;
+    if (isSurrogate || !(isAccent || hasHiddenText(character))) continue;
+    if (read(`pass${character}word`) !== 'password') missed.push(point.toString(16));
+  }
+  assert.deepEqual(missed, []);
 });
 
 test('what was found is located in the text as it stands, escapes included', () => {

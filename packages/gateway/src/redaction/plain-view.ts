@@ -5,8 +5,17 @@ export interface PlainView {
   readonly locate: (start: number, end: number) => { readonly start: number; readonly end: number };
 }
 
-/** Nothing is drawn for these, or only on the character before. */
-const unseen = String.raw`[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|\udb40[\udc00-\udfff]`;
+/**
+ * Nothing is drawn for these, or only on the character before: all that the table in visible-text.ts counts as hidden, and
+ * accents, which hide nothing from a reader but keep a secret from being found. They are units of UTF-16 and not classes of
+ * Unicode, because escapes are read unit by unit; a test holds them to the table. Controls are read over further below.
+ */
+const unseen = [
+  String.raw`[\x7f-\x9f\u00ad\u0300-\u036f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5]`,
+  String.raw`[\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc]`,
+  String.raw`\ud804[\udcbd\udccd]|\ud80d[\udc30-\udc3f\udc41\udc42]|\ud81b\udfe4|\ud82f[\udca0-\udca3]`,
+  String.raw`\ud834[\udd59\udd73-\udd7a]|[\udb40-\udb43][\udc00-\udfff]`,
+].join('|');
 const isUnseen = new RegExp(`^(?:${unseen})$`);
 /** The commonest of them as bytes in an address. */
 const unseenBytes = ['e2 80 8[b-f]', 'e2 81 a[0-9a-f]', 'ef bb bf', 'c2 ad']

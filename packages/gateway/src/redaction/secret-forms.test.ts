@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
+import { exactPathPattern } from '../policy/judge/explain-denial.ts';
 import { Redactor } from './redact.ts';
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
@@ -87,4 +88,12 @@ test('a secret of many lines that begin alike is learned and looked for without 
   const { user, system } = process.threadCpuUsage(before);
   assert.ok(user + system < 5_000_000, `${user + system} µs of CPU`);
   assert.doesNotMatch(redactText(`- ${lines[777]}`), /abcdefgh777/);
+});
+
+test('a secret in a path is hidden in the rule that is drafted for the path', () => {
+  for (const secret of ['blue$river*moss', 'green\u200bstone\u2028wall', 'two\nlines[of]text']) {
+    const { redactText } = new Redactor([secret]);
+    const rule = `paths: [${JSON.stringify(exactPathPattern(`/srv/${secret}/a.txt`))}]`;
+    assert.doesNotMatch(redactText(rule), /river|stone|lines/, rule);
+  }
 });

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { makeVisible, makeVisibleLine } from '@sallyport/contract';
+import { exactPathPattern } from '../policy/judge/explain-denial.ts';
 import { viewPlain } from './plain-view.ts';
 import { findRandomParts, isVaried } from './random-parts.ts';
 import type { Span } from './span.ts';
@@ -20,7 +21,6 @@ export const shortestSecret = 6;
 const shortestLine = 16;
 /** In UTF-16 every other byte says nothing. */
 const tellingLength = { ofText: 8, ofBase64: 8, ofWideBase64: 22, ofHexadecimal: 12, most: 24 };
-const invisible = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/gu;
 
 /**
  * How a secret usually looks where it was not meant to be: as it is, escaped for JSON, URLs or HTML, in base64 (also as
@@ -116,7 +116,8 @@ function plainForms(text: string): string[] {
     text.replace(/[&<>"']/g, (character) => htmlEscapes[character] ?? character),
     // As messages of the gate show names and paths.
     posix.normalize(text),
-    json.replaceAll(invisible, '?'),
+    // As a drafted rule names it.
+    JSON.stringify(exactPathPattern(text)).slice(1, -1),
     makeVisible(text),
     makeVisibleLine(text),
   ];
