@@ -175,12 +175,18 @@ export interface ModeRead {
   readonly mode: Mode;
 }
 
+/** A call that the rules can be asked about. */
+export type Judgeable = Opened & Resolved & ArgumentsChecked & Permitted & ModeRead;
+
 export interface Judged {
   readonly rules: Rules;
   readonly verdict: Verdict;
   /** What the session had called before, for stages that ask the rules about a part of the call. Absent: no rule looks. */
   readonly history?: readonly PastCall[] | undefined;
 }
+
+/** A call that the rules have judged. */
+export type JudgedCall = Begun & Leased & Judgeable & Judged;
 
 export interface LoopChecked {
   /** Empty: nothing to say. */

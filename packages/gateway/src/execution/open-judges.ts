@@ -1,4 +1,5 @@
 import type * as facts from '../call/call.ts';
+import { questionAbout } from '../call/question-about.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Lease } from '../call/session.ts';
 import type { LeavingsJudge } from '../call/sweep.ts';
@@ -9,17 +10,8 @@ import { coversPath } from '../policy/judge/lease.ts';
 import { judgeHosts } from './judge-hosts.ts';
 import type { HostJudgeParts } from './judge-hosts.ts';
 
-/** A call that the rules have judged, and that they are asked about again while its tool runs. */
-export type JudgedCall = facts.Begun &
-  facts.Opened &
-  facts.Resolved &
-  facts.ArgumentsChecked &
-  facts.Leased &
-  facts.Permitted &
-  facts.ModeRead &
-  facts.Judged &
-  // Not while an effect is only worked out.
-  facts.Consented;
+/** The rules are asked about it again while its tool runs. Not consented: its effect is only worked out. */
+export type JudgedCall = facts.JudgedCall & facts.Consented;
 
 /** Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all. */
 function isConsented({ verdict }: JudgedCall): boolean {
@@ -30,32 +22,17 @@ function isConsented({ verdict }: JudgedCall): boolean {
 export function openPaths(call: JudgedCall): PathJudge {
   const { rules, consent, lease } = call;
   const agreedAgent = consent?.how === 'approved-by-agent' ? consent.by : undefined;
-  const judge = rules.judgePaths({ ...questionAbout(call), consented: isConsented(call), agreedAgent });
+  const judge = rules.judgePaths({ ...askedAbout(call), consented: isConsented(call), agreedAgent });
   return narrowPaths(judge, lease);
 }
 
-/** What the rules were asked about the call. */
-function questionAbout(call: JudgedCall): Question {
-  const { session, membership } = call;
-  return {
-    tool: call.tool.definition,
-    principal: session.principal,
-    agent: session.agent,
-    mode: call.mode,
-    resources: call.resources,
-    arguments: call.arguments.value,
-    nowMs: call.startedAtMs,
-    roles: membership.roles,
-    teams: membership.teams,
-    toolGranted: membership.toolGranted,
-    profile: membership.profile,
-    history: call.history,
-  };
+function askedAbout(call: JudgedCall): Question {
+  return questionAbout(call, call.startedAtMs, call.history);
 }
 
 export function openHosts(call: JudgedCall, secrets: HostJudgeParts['secrets']): HostJudge {
   const { rules, lease } = call;
-  return judgeHosts({ rules, question: questionAbout(call), lease, consented: isConsented(call), secrets });
+  return judgeHosts({ rules, question: askedAbout(call), lease, consented: isConsented(call), secrets });
 }
 
 /** What programs may leave is what the same caller could write now, without being asked. */

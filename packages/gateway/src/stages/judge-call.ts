@@ -1,15 +1,6 @@
 import type { SessionHistory } from '../policy/judge/session-history.ts';
-import type {
-  ArgumentsChecked,
-  Draft,
-  Foreseen,
-  Judged,
-  ModeRead,
-  Opened,
-  Permitted,
-  Received,
-  Resolved,
-} from '../call/call.ts';
+import type { Draft, Foreseen, Judgeable, Judged, Received } from '../call/call.ts';
+import { questionAbout } from '../call/question-about.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
@@ -20,7 +11,7 @@ import type { Context, Passed, Stage } from '../call/stage.ts';
 /** The rules for the workspace of a session. Undefined: no operator accepted that workspace, or no longer. */
 export type RulesFor = (session: Pick<Session, 'workspace'>) => Rules | undefined;
 
-type Needs = Pick<Received, 'clientFolder'> & Foreseen & Opened & Resolved & ArgumentsChecked & Permitted & ModeRead;
+type Needs = Pick<Received, 'clientFolder'> & Foreseen & Judgeable;
 
 /** Asks the rules. An error in them is a denial; `reportFailure` gets the cause. */
 export function judgeCall(
@@ -60,21 +51,7 @@ function judge(
   history: readonly PastCall[] | undefined,
   context: Context,
 ): Passed {
-  const { session, membership } = call;
-  const verdict = rules.judge({
-    tool: call.tool.definition,
-    principal: session.principal,
-    agent: session.agent,
-    mode: call.mode,
-    resources: call.resources,
-    arguments: call.arguments.value,
-    nowMs: context.nowMs(),
-    roles: membership.roles,
-    teams: membership.teams,
-    toolGranted: membership.toolGranted,
-    profile: membership.profile,
-    history,
-  });
+  const verdict = rules.judge(questionAbout(call, context.nowMs(), history));
   if (verdict.effect !== 'deny') {
     call.rules = rules;
     call.verdict = verdict;

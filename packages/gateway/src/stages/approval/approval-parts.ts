@@ -6,16 +6,7 @@ import type { Effect, Risk } from '../../call/tool.ts';
 import type { ApprovalRepository, Snapshot } from '../../storage/stores.ts';
 
 /** What is known about a call when somebody may have to approve it. */
-export type ApprovalNeeds = facts.Begun &
-  facts.Decoded &
-  facts.Opened &
-  facts.Resolved &
-  facts.ArgumentsChecked &
-  facts.Leased &
-  facts.Permitted &
-  facts.ModeRead &
-  facts.Judged &
-  facts.ReuseChecked;
+export type ApprovalNeeds = facts.JudgedCall & facts.Decoded & facts.ReuseChecked;
 
 export interface ApprovalParts {
   readonly store: Pick<
