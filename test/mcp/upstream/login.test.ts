@@ -196,7 +196,11 @@ const refusals: readonly (readonly [string, LoginBehaviour, RegExp])[] = [
   ['an answer of somebody else', { answer: { code: 'x', iss: 'https://evil.example' } }, /did not come from the auth/],
   ['an answer that does not say whose it is', { answer: { code: 'x' } }, /did not come from the authorization server/],
   ['an authorization server without PKCE', { metadata: { code_challenge_methods_supported: undefined } }, /PKCE/],
-  ['metadata of another name', { metadata: { issuer: 'https://other.example' } }, /uses another name than the upstream/],
+  [
+    'metadata of another name',
+    { metadata: { issuer: 'https://other.example' } },
+    /uses another name than the upstream/,
+  ],
   [
     'a page that is not safe to open',
     { metadata: { authorization_endpoint: 'http://evil.example/login' } },

@@ -66,7 +66,7 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   [`package: { name: a, version: '1', sha256: short, entry: a.js }`, /^1: sha256 is the hash of the files/],
   [
     `package: { name: a, version: '1', sha256: ${'a'.repeat(64)}, entry: ../a.js }`,
-    /^1: entry must lie in the package/,
+    /^1: entry must be in the package/,
   ],
   ['url: https://x.example\nhosts: [a.example]', /^2: hosts does not go with url/],
   ['name: files\nurl: https://x.example', /^1: the gate has tools of its own that are called files/],
