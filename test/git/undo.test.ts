@@ -89,7 +89,9 @@ class JournaledRepository extends GitWorkspace {
     };
   }
 
-  /** All that undo promises to restore: files with their bytes, modes and times, and what git says of the repository. */
+  /**
+   * All that undo promises to restore: files with their bytes, modes and times, and what git says of the repository.
+   */
   look(): JsonObject {
     const asked = ['for-each-ref', 'ls-files --stage -v', 'status --porcelain=v2', 'stash list --format=%H%gs'];
     const script = asked.map((each) => `git ${each}`).join('; echo --; ');
@@ -286,7 +288,10 @@ test('commits and stashes that git has thrown away meanwhile come back from what
 test('an operation that was cut off is not undone, and what was there before is shown', async () => {
   using repository = new JournaledRepository();
   const call = await repository.run(['commit', '-am', 'message'], { completeChange: async () => false });
-  await assert.rejects(repository.undo(call), endsWith('FILE_CHANGED', /nobody wrote down how the call left it/));
+  await assert.rejects(
+    repository.undo(call),
+    endsWith('FILE_CHANGED', /the journal does not say how the call left it/),
+  );
 });
 
 test('an undo that was cut off is finished by the same undo', async () => {
@@ -350,7 +355,7 @@ test('kept bytes that somebody changed are not put back', async () => {
   const kept = repository.entries.find(({ before }) => before.kind === 'repository')?.kept ?? '';
   const index = join(repository.context.trashFolder, kept, 'index');
   writeFileSync(index, Buffer.concat([readFileSync(index), Buffer.from('x')]));
-  await assert.rejects(repository.undo(call), endsWith('NOT_FOUND', /not kept/));
+  await assert.rejects(repository.undo(call), endsWith('NOT_FOUND', /no longer kept/));
 });
 
 test('the first commit, and a commit in another worktree, are undone as well', async () => {

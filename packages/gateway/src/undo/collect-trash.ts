@@ -11,9 +11,9 @@ export interface TrashParts {
 }
 
 /**
- * Forgets changes that are older than they are kept, and removes what is in the trash for none of the others. What it is
- * known by goes first: a crash in between leaves a file that nobody knows, which the next collection finds. What nobody
- * knows is kept as long: it may be of a call that is about to write it down, or of an earlier version.
+ * Forgets changes that are too old to be undone, and removes files from the trash that no other change needs. The entry
+ * goes before its file: a crash in between leaves a file without an entry, which the next collection finds. Files
+ * without an entry are kept for the same time: a call may be about to write its entry, or an earlier version left them.
  */
 export async function collectTrash({ journal, trashFolder, keepMs }: TrashParts, nowMs: number): Promise<number> {
   const beforeMs = nowMs - keepMs;
@@ -24,7 +24,7 @@ export async function collectTrash({ journal, trashFolder, keepMs }: TrashParts,
     if (kept.has(name)) continue;
     const path = join(trashFolder, name);
     const stats = await lstat(path).catch(ignoreMissing);
-    // When it came here: moving a file changes this time and no other.
+    // When it came into the trash: moving a file changes only this time.
     if (stats === undefined || stats.ctimeMs >= beforeMs) continue;
     await rm(path, { recursive: true, force: true });
     removed++;

@@ -1,17 +1,17 @@
 import { spellCount } from '@sallyport/contract';
 import type { JournalRepository } from '../storage/stores.ts';
 
-/** An undo that a crash cut off, after it had written down what it was about to do. */
+/** An undo that a crash cut off, after its changes were in the journal. */
 export interface CutOffUndo {
   readonly callId: string;
-  /** How many changes it was about to make. Which of them it made, the files show. */
+  /** How many changes it was about to make. The files show which of them it made. */
   readonly changes: number;
 }
 
 const undoTools: readonly string[] = ['undo.run', 'files.undo'];
 const mostCounted = 10_000;
 
-/** Those among the calls that a crash cut off. One that had not begun to change anything is not among them. */
+/** The undos among the calls that a crash cut off, without those that had not begun to change anything. */
 export async function findCutOffUndos(
   cutOff: readonly { readonly callId: string; readonly tool: string }[],
   journal: Pick<JournalRepository, 'readJournal'>,
@@ -29,7 +29,7 @@ export async function findCutOffUndos(
 /** For `sallyport status`. */
 export function describeCutOff({ callId, changes }: CutOffUndo): string {
   return (
-    `An undo of ${spellCount(changes, 'change')} was cut off by a crash (call ${callId}). Each file is as before it or as ` +
-    `after it. The same undo once more finishes it; \`sallyport undo ${callId}\` takes it back. This is said until the next start.`
+    `An undo of ${spellCount(changes, 'change')} was cut off by a crash (call ${callId}). Each file is as before the ` +
+    `undo or as after it. Run the same undo again to finish it, or \`sallyport undo ${callId}\` to undo it. This message stays until the next start.`
   );
 }

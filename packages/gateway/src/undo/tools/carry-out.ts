@@ -37,8 +37,8 @@ import type { Step } from './plan-undo.ts';
 type FileState = Extract<EntryState, { kind: 'file' }>;
 
 /**
- * Does one step. Its change is in the journal, and what it replaces is kept. At every moment the path is in one of the two
- * states, also after a crash; what it is in afterwards is durable. `place` is where in the trash goes what is taken away.
+ * Carries out one step. Its change is in the journal, and what it replaces is kept. The path is always in one of the
+ * two states, also after a crash; the new state is durable. `place` is the name in the trash for what is taken away.
  */
 export async function carryOut(step: Step, place: TrashName, context: ToolContext): Promise<void> {
   if (step.repository !== undefined) {
@@ -100,7 +100,7 @@ function statOf(target: Target, context: ToolContext): BigIntStats {
   return pin.statExactly();
 }
 
-/** In the place of another file, or where none is. */
+/** Puts a file in place of another one, or where there is none. */
 async function putFile(target: Target, to: FileState, source: Place, context: ToolContext): Promise<void> {
   using former = openFormer(target);
   using draft = new Draft(target.folder, former?.stats);
@@ -127,7 +127,7 @@ async function fill(fd: number, to: FileState, source: Place, context: ToolConte
   await syncFiles(fd);
 }
 
-/** From the trash, where it is itself; what only a copy can do is done with a copy. */
+/** Moves the file itself back from the trash, and copies it only if it must. */
 async function bringFile(target: Target, to: FileState, source: Place, context: ToolContext): Promise<void> {
   if (source.isTaken !== true || source.in !== 'trash') return await putFile(target, to, source, context);
   // What could not be read could not be hashed either.

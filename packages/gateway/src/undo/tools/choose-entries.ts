@@ -11,8 +11,8 @@ export interface UndoParts {
   readonly journal: Pick<JournalRepository, 'readJournal'>;
   readonly sessions: Pick<SessionRepository, 'readSession'>;
   /**
-   * What an operator may write where a session works, with the file tools or with an operation of git. Undefined: nobody
-   * works there any more.
+   * What an operator may write where a session works, with the file tools or with an operation of git. Undefined: the
+   * workspace is no longer accepted.
    */
   readonly writingIn: (
     session: Pick<Session, 'workspace'>,
@@ -29,7 +29,10 @@ export interface Chosen {
   readonly session_id?: string;
 }
 
-/** Entries that an operator wants to undo, and the files of each as its own session names them. Throws when there are none. */
+/**
+ * Entries that an operator wants to undo, and the files of each as its own session names them. Throws when there are
+ * none.
+ */
 export async function chooseEntries(
   chosen: Chosen,
   { journal, sessions, writingIn, isRunning }: UndoParts,
@@ -37,11 +40,12 @@ export async function chooseEntries(
 ): Promise<{ readonly entries: readonly JournalEntry[]; readonly contextFor: ContextFor }> {
   const entries = await journal.readJournal(filterOf(chosen), mostEntries);
   if (entries.length === 0) {
-    throw new ToolFailure('NOT_FOUND', 'No change of files is kept for it.', {
+    throw new ToolFailure('NOT_FOUND', 'The journal has no change of files for it.', {
       forOperators: '`sallyport undo` lists the calls that can be undone.',
     });
   }
-  if (entries.length === mostEntries) throw new ToolFailure('TOO_LARGE', 'It changed too much; undo it call by call.');
+  if (entries.length === mostEntries)
+    throw new ToolFailure('TOO_LARGE', 'It changed too many files; undo it call by call.');
   const running = entries.find(({ callId }) => isRunning(callId));
   if (running !== undefined) throw new ToolFailure('FILE_CHANGED', `Call ${running.callId} is still running.`);
   const contexts = new Map<string, ToolContext>();
@@ -50,7 +54,8 @@ export async function chooseEntries(
     const session = (await sessions.readSession(entry.sessionId)) ?? context.session;
     const paths = writingIn(session, context.session.agent, operationOf(entry));
     if (paths === undefined) throw new ToolRefused(outsideRoots());
-    // What was shown is compared as a whole; each file is then replaced without a moment in which there is none.
+    // The whole effect is compared with what was shown; then each file is replaced without a moment in which it is
+    // missing.
     const { workingDirectory } = session;
     contexts.set(keyOf(entry), changeContext(context, { paths, workingDirectory, shownBasis: undefined }));
   }
@@ -74,7 +79,7 @@ function filterOf({ call_id: callId, trace_id: traceId, session_id: sessionId }:
 }
 
 function outsideRoots() {
-  return refuse('RULE_DENIES', 'workspace', 'The session worked in a folder that is not accepted any more.', {
+  return refuse('RULE_DENIES', 'workspace', 'The session worked in a folder that is no longer accepted.', {
     forOperators: '`sallyport workspace add` accepts it again.',
   });
 }

@@ -18,7 +18,7 @@ import type { Conflict, ContextFor, Step, UndoPlan } from './plan-undo.ts';
 /** Of a larger file only the sizes are shown. */
 const mostShownBytes = 1024 * 1024;
 
-/** What becomes of a path: its first step leads away from what is there now, its last one to what will be. */
+/** What happens to a path: its first step starts from the current state, its last one leads to the final state. */
 interface Way {
   readonly entry: JournalEntry;
   readonly path: string;
@@ -41,7 +41,7 @@ export function summarizePlan({ steps, unchanged }: UndoPlan): string {
   return `Undo ${spellCount(calls.size, 'call')}: ${spellCount(paths.size, 'path goes', 'paths go')} back to what was there before`;
 }
 
-/** Every path with what becomes of it, and the lines of text files that change. */
+/** Every path with what happens to it, and the lines of text files that change. */
 export function describePlan(plan: UndoPlan, contextFor: ContextFor): string {
   return waysOf(plan.steps)
     .map((way) =>

@@ -24,10 +24,10 @@ const undoneSchema = schema.object({
     'The paths that went back to what was there before.',
     schema.object({
       path: schema.string('Relative to the working directory if it is in there.'),
-      what: schema.choice('What became of it.', ['restored', 'brought back', 'removed']),
+      what: schema.choice('What happened to it.', ['restored', 'brought back', 'removed']),
     }),
   ),
-  unchanged: schema.array('The paths that were as before already.', { type: 'string' }),
+  unchanged: schema.array('The paths that were already as before.', { type: 'string' }),
 });
 
 type FindEntries<Arguments> = (args: Arguments, session: Session) => Promise<readonly JournalEntry[]>;
@@ -38,7 +38,7 @@ export function undoFound<Arguments>(find: FindEntries<Arguments>, contextsFor: 
     risk: 'high',
     confirmation: 'always',
     mutates: true,
-    // A path that is back already is left as it is.
+    // A path that is already restored stays as it is.
     idempotent: true,
     timeoutMs: largeTransferMs,
     pathArguments: [],
@@ -47,7 +47,7 @@ export function undoFound<Arguments>(find: FindEntries<Arguments>, contextsFor: 
     preview: async (args: Arguments, context: ToolContext) => {
       const contextFor = contextsFor(context);
       const plan = await planUndo(await find(args, context.session), context.trashFolder, contextFor);
-      // Nobody is asked about what would be refused.
+      // Nobody is asked about an undo that would be refused.
       checkPossible(plan, context);
       const detail = describePlan(plan, contextFor);
       return { summary: summarizePlan(plan), detail, undoable: true, basis: basisOf(plan) };
@@ -58,7 +58,7 @@ export function undoFound<Arguments>(find: FindEntries<Arguments>, contextsFor: 
       return listUndone(await undoEntries(entries, context, contextFor), contextFor);
     },
     summarize: (_: Arguments, { undone, unchanged }: ReturnType<typeof listUndone>) =>
-      `${spellCount(undone.length, 'path')} put back, ${unchanged.length} as before already`,
+      `${spellCount(undone.length, 'path')} restored, ${unchanged.length} already as before`,
   } as const;
 }
 
@@ -115,7 +115,7 @@ async function fileEntries(journal: Journal, args: UndoArguments, session: Sessi
   const entries = await ownEntries(journal, args, session);
   const git = entries.findLast((entry) => operationOf(entry) !== undefined);
   if (git === undefined) return entries;
-  const message = `Call ${git.callId} changed a git repository, which files.undo does not take back.`;
+  const message = `Call ${git.callId} changed a git repository, which files.undo cannot undo.`;
   throw new ToolRefused(
     refuse('INVALID_ARGUMENTS', 'undo', message, {
       remedy: 'Undo that call with git.undo first, the newest one first.',
@@ -123,7 +123,7 @@ async function fileEntries(journal: Journal, args: UndoArguments, session: Sessi
   );
 }
 
-/** Calls of others are answered like calls that do not exist. */
+/** Calls of other sessions are answered like calls that do not exist. */
 export async function ownEntries(
   journal: Journal,
   args: UndoArguments,
@@ -132,7 +132,7 @@ export async function ownEntries(
   const found = await journal.readJournal(filterOf(args), mostEntries);
   const own = found.filter(({ sessionId }) => sessionId === session.id);
   if (own.length > 0) return own;
-  const message = 'No change of files by such a call of this session is kept.';
+  const message = 'The journal has no change of files by such a call of this session.';
   throw new ToolRefused(
     refuse('INVALID_ARGUMENTS', 'undo', message, { remedy: 'Give the call_id of a call that changed files.' }),
   );
@@ -143,7 +143,8 @@ export function ownContext(context: ToolContext): ContextFor {
   const paths: PathJudge = {
     judge: (path, access) => context.paths.judge(path, access) ?? context.writing.judge(path, access),
   };
-  // The file is compared with what was shown as a whole, and then replaced without a moment in which there is none.
+  // The whole effect is compared with what was shown; then the file is replaced without a moment in which it is
+  // missing.
   const own = changeContext(context, { paths, shownBasis: undefined });
   return () => own;
 }

@@ -9,7 +9,7 @@ import { readState } from '../../catalogue/files/tree/entry-state.ts';
 import { openTarget } from '../../paths/open-to-change.ts';
 import type { Target } from '../../paths/open-to-change.ts';
 
-/** Where bytes lie now: under their own path, or in the trash. */
+/** Where bytes are now: under their own path, or in the trash. */
 export interface Place {
   readonly in: 'workspace' | 'trash';
   readonly path: string;
@@ -21,18 +21,18 @@ export interface Seen {
   readonly state: EntryState;
   /** Absent: there is nothing, or a step makes it. */
   readonly at?: Place;
-  /** It cannot be told before the steps before it are done. */
+  /** It cannot be known until the steps before it are done. */
   readonly isAssumed?: boolean;
 }
 
 /**
- * The files as they will be when the steps planned so far are done. A step is planned against this, so that the changes of
- * many calls can be taken back one after the other, and all of it be checked before anything happens.
+ * The files as they will be when the steps planned so far are done. A step is planned against this, so that the changes
+ * of many calls can be undone one after the other, and everything is checked before anything happens.
  */
 export class ForeseenFiles {
   readonly #seen = new Map<string, Seen>();
   readonly #trashFolder: string;
-  /** Names in the trash that steps fill or empty: where what will be there is now. */
+  /** Names in the trash that steps fill or empty, with the current place of what will be there. */
   readonly #trash = new Map<string, Place | undefined>();
 
   constructor(trashFolder: string) {
@@ -40,12 +40,12 @@ export class ForeseenFiles {
   }
 
   put(path: string, seen: Seen): void {
-    // What was known of its entries was of what is there no more.
+    // What was known about its entries is about something that is gone.
     for (const each of this.#seen.keys()) if (isWithin(path, each)) this.#seen.delete(each);
     this.#seen.set(path, seen);
   }
 
-  /** What is known of the entries of a folder goes with it, to the trash and back. */
+  /** What is known about the entries of a folder moves with it, to the trash and back. */
   carry(from: string, to: string): void {
     for (const [path, seen] of [...this.#seen]) {
       if (path === from || !isWithin(from, path)) continue;
@@ -54,7 +54,7 @@ export class ForeseenFiles {
     }
   }
 
-  /** Where that is now which will have this name in the trash. Undefined: nothing will. */
+  /** The current place of what will have this name in the trash. Undefined: nothing will. */
   findKept(name: string): Place | undefined {
     if (this.#trash.has(name)) return this.#trash.get(name);
     const path = join(this.#trashFolder, name);
@@ -65,7 +65,7 @@ export class ForeseenFiles {
     this.#trash.set(name, place);
   }
 
-  /** `isWhole`: a folder is looked through to the last file; otherwise it only matters whether it is empty. */
+  /** `isWhole`: reads a folder down to the last file; otherwise it only matters whether it is empty. */
   async look(path: string, isWhole: boolean, context: ToolContext): Promise<Seen> {
     const known = this.#seen.get(path);
     const at = known === undefined ? this.#locate(path) : known.at;
@@ -130,7 +130,7 @@ export class ForeseenFiles {
   }
 }
 
-/** Component by component, through no link. The trash is the gate's own: no rule speaks of it. */
+/** Component by component, through no link. The trash belongs to the gate: no rule applies to it. */
 export function openPlace({ in: where, path }: Place, context: ToolContext): Target {
   const ownTrash = { paths: { judge: () => undefined }, workingDirectory: context.trashFolder };
   return openTarget({ given: path, path }, where === 'trash' ? ownTrash : context);

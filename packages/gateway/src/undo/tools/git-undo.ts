@@ -14,7 +14,7 @@ interface UndoArguments {
   readonly call_id: string;
 }
 
-/** Undo of git for agents: calls of their own session. Rules speak of it as of the operation that it takes back. */
+/** Undo of git for agents: calls of their own session. To the rules, it is the operation that it undoes. */
 export function gitUndo(journal: Journal): AnyTool {
   const find = (args: UndoArguments, session: Session) => gitEntries(journal, args, session);
   const tool = defineFileTool({
@@ -39,7 +39,7 @@ export function gitUndo(journal: Journal): AnyTool {
   };
 }
 
-/** What was changed by one operation of git, so that the rules can be asked about it. */
+/** The changes of one git operation, so that the rules can be asked about that operation. */
 async function gitEntries(
   journal: Journal,
   { call_id: id }: UndoArguments,

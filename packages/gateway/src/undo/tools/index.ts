@@ -16,7 +16,7 @@ import { stateTool } from './state-tool.ts';
 import { basisOf, explainConflict, undoEntries } from './undo-entries.ts';
 import * as schema from '../../registry/schemas/schema.ts';
 
-/** Taking calls back: for operators any, for agents their own. */
+/** Tools that undo calls: any call for operators, their own for agents. */
 export function undoTools(parts: UndoParts): readonly AnyTool[] {
   return [
     filesUndo(parts.journal),
@@ -46,7 +46,7 @@ function runTool(parts: UndoParts) {
   return defineOperatorTool({
     name: 'undo.run',
     description:
-      'Takes back what a call, a run or a session changed in files and git repositories, if nothing else changed them since.',
+      'Undoes what a call, a run or a session changed in files and git repositories, if nothing else changed them since.',
     mutates: true,
     risk: 'high',
     idempotent: true,
@@ -73,7 +73,7 @@ function runTool(parts: UndoParts) {
 function previewTool(parts: UndoParts) {
   return defineOperatorTool({
     name: 'undo.preview',
-    description: 'Shows what an undo would change, line by line, and what stands against it. Nothing changes.',
+    description: 'Shows what an undo would change, line by line, and what prevents it. Nothing changes.',
     mutates: false,
     timeoutMs: largeTransferMs,
     properties: chosen,

@@ -4,7 +4,7 @@ import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
 import * as schema from '../../registry/schemas/schema.ts';
 
-/** Of the newest entries, so that a call with very many changes does not keep the others off the list for ever. */
+/** How many of the newest entries are read, so that a call with very many changes does not hide the others for ever. */
 const mostEntries = 2000;
 
 export function listTool(journal: Pick<JournalRepository, 'readJournal'>) {
@@ -37,7 +37,7 @@ export function listTool(journal: Pick<JournalRepository, 'readJournal'>) {
   });
 }
 
-/** An operation of git is written down before anybody knows whether it changes anything. */
+/** A git operation is in the journal before anybody knows whether it changes anything. */
 function hasChanged({ before, after }: JournalEntry): boolean {
   return before.kind !== 'repository' || !isSameState(before, after);
 }

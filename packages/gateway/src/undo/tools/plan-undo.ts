@@ -16,13 +16,13 @@ export interface Step {
   readonly path: string;
   readonly from: EntryState;
   readonly to: EntryState;
-  /** Where what is there now lies, when this step's turn comes. Absent: nothing is there. */
+  /** The place of what is there now, when this step runs. Absent: nothing is there. */
   readonly present?: Place;
-  /** Where the bytes of `to` are when this step's turn comes, and where they are now. Absent: it has none. */
+  /** Where the bytes of `to` are when this step runs, and where they are now. Absent: it has none. */
   readonly source?: Source;
-  /** The name that what is taken away gets in the trash. Absent: any. */
+  /** The name in the trash for what is taken away. Absent: any. */
   readonly keepAs?: string;
-  /** What is put back of the repository at this path. Absent: the step is about a file, a link or a folder. */
+  /** What is restored in the repository at this path. Absent: the step is about a file, a link or a folder. */
   readonly repository?: RepositoryStep;
 }
 
@@ -31,7 +31,7 @@ export interface Source {
   readonly now: Place;
 }
 
-/** Why a change cannot be taken back. */
+/** Why a change cannot be undone. */
 export interface Conflict {
   readonly entry: JournalEntry;
   readonly because: 'changed' | 'not-kept' | 'no-folder' | 'not-known' | 'second-name';
@@ -53,7 +53,7 @@ export interface UndoPlan {
 export type ContextFor = (entry: JournalEntry) => ToolContext;
 
 /**
- * What it takes to undo these entries, the newest first. Nothing has happened yet. Throws ToolRefused for a path that may
+ * The steps that undo these entries, the newest first. Nothing has happened yet. Throws ToolRefused for a path that may
  * not be written now.
  */
 export async function planUndo(
@@ -88,7 +88,7 @@ export async function planUndo(
         conflicts.push({ entry, because, now });
         continue;
       }
-      // What cannot be foreseen is compared when its turn comes.
+      // A state that cannot be foreseen is compared when its step runs.
       const from = now.isAssumed === true ? after : now.state;
       const keepAs = nameTakenAway(entry, files);
       steps.push({
@@ -124,12 +124,14 @@ function ownPlace(path: string): Place {
   return { in: 'workspace', path };
 }
 
-/** The times too: content that was written anew as it was has other times. */
+/** Compares the times too: the same content, written again, has other times. */
 function isExactly(now: EntryState, before: EntryState): boolean {
   return isSameState(now, before) && (now.kind !== 'file' || before.kind !== 'file' || now.mtimeUs === before.mtimeUs);
 }
 
-/** What came out of the trash goes back to where it was, so that the call which put it there can be undone once more. */
+/**
+ * What came out of the trash goes back to where it was, so that the call which put it there can be undone once more.
+ */
 function nameTakenAway({ before, after, kept }: JournalEntry, files: ForeseenFiles): string | undefined {
   if (before.kind !== 'absent' || after.kind === 'folder' || kept === undefined) return undefined;
   return files.findKept(kept) === undefined ? kept : undefined;
@@ -158,7 +160,7 @@ async function findSource(
   return { inTurn: { in: 'trash', path: join(trashFolder, kept), isTaken }, now: { ...now, isTaken } };
 }
 
-/** A file that is written into may have no second name, which may lie elsewhere. */
+/** A file that is written into must not have a second name, which may be elsewhere. */
 function findSecondName({ before, after }: JournalEntry, { at }: Seen): Conflict['because'] | undefined {
   if (before.kind !== 'file' || after.kind !== 'file' || at?.in !== 'workspace') return undefined;
   return (lstatSync(at.path, { throwIfNoEntry: false })?.nlink ?? 1) > 1 ? 'second-name' : undefined;

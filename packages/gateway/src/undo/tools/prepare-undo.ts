@@ -16,14 +16,16 @@ import { openPlace } from './foreseen-files.ts';
 import type { ContextFor, Step } from './plan-undo.ts';
 import type { RepositoryStep } from './undone-repositories.ts';
 
-/** A step, the change that it is in the journal, and where goes what it takes away. */
+/** A step, its change in the journal, and the place for what it takes away. */
 export interface PreparedStep {
   readonly step: Step;
   readonly change: Change;
   readonly place: TrashName;
 }
 
-/** Steps that can be taken: an undo is itself undone like any other call. Disposing of it removes what was not kept. */
+/**
+ * Steps that are ready to run. An undo can be undone like any other call. Disposing of it removes what was not kept.
+ */
 export class PreparedUndo implements Disposable {
   readonly steps: readonly PreparedStep[];
   readonly #copies: readonly KeptCopy[];
@@ -64,7 +66,7 @@ export class PreparedUndo implements Disposable {
   }
 }
 
-/** What it is now, and what it will be: both are known before anything happens. */
+/** Its state now and afterwards: both are known before anything happens. */
 async function keepRepository(
   entry: JournalEntry,
   { git, snapshot, names }: RepositoryStep,

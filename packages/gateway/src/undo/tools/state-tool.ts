@@ -13,7 +13,7 @@ const states = {
   possible: 'can be undone',
   undone: 'as before the call: undone, or put back by something else',
   changed: 'changed again since',
-  'not-kept': 'what was there before is not kept any more',
+  'not-kept': 'the earlier content is no longer kept',
   refused: 'the rules do not let it be changed now',
 } as const;
 type State = keyof typeof states;
@@ -22,7 +22,7 @@ type State = keyof typeof states;
 export function stateTool(parts: UndoParts) {
   return defineOperatorTool({
     name: 'undo.state',
-    description: 'Says of calls that changed files or repositories whether they can be undone now. Nothing changes.',
+    description: 'Says whether calls that changed files or repositories can be undone now. Nothing changes.',
     mutates: false,
     timeoutMs: largeTransferMs,
     properties: { call_ids: { type: 'array', maxItems: 50, items: schema.id('As records of calls have them.') } },

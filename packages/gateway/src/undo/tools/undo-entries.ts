@@ -12,13 +12,13 @@ import { planUndo } from './plan-undo.ts';
 import type { Conflict, ContextFor, UndoPlan } from './plan-undo.ts';
 import { PreparedUndo } from './prepare-undo.ts';
 
-/** Of one undo: more is taken back in parts. */
+/** The most entries in one undo; more are undone in parts. */
 export const mostEntries = 10_000;
 
 /**
- * Takes changes back, the newest first: all of them are looked at before the first one. What is done is in the journal
- * before, so that an undo can be undone. One that is cut off is finished by the same undo. Throws ToolFailure FILE_CHANGED
- * when something else has changed one of the files since; then nothing has happened.
+ * Undoes changes, the newest first. All of them are checked before the first one. They are in the journal before they
+ * are made, so that an undo can be undone. If an undo is cut off, the same undo finishes it. Throws ToolFailure
+ * FILE_CHANGED when something else has changed one of the files since; then nothing has happened.
  */
 export async function undoEntries(
   entries: readonly JournalEntry[],
@@ -51,24 +51,24 @@ export function basisOf({ steps }: UndoPlan): string {
   return hash('sha256', canonicalJson(told));
 }
 
-/** Without the time of the last look, which changes when somebody looks at what would be undone. */
+/** Without the access time, which changes when somebody reads what would be undone. */
 function identityOf(state: EntryState): string {
   return JSON.stringify({ ...state, atimeUs: 0 });
 }
 
 const reasons: Readonly<Record<Conflict['because'], string>> = {
   changed: 'was changed by something else since',
-  'not-known': 'may have been changed by something else since; nobody wrote down how the call left it',
-  'not-kept': 'has no earlier content any more: it is not kept',
-  'no-folder': 'lies in a folder that is gone',
-  'second-name': 'has got a second name since (a hard link), which may lie elsewhere',
+  'not-known': 'may have been changed by something else since; the journal does not say how the call left it',
+  'not-kept': 'has no earlier content: it is no longer kept',
+  'no-folder': 'is in a folder that no longer exists',
+  'second-name': 'has got a second name since (a hard link), which may be elsewhere',
 };
 
 export function explainConflict({ because }: Conflict): string {
   return reasons[because];
 }
 
-/** Throws ToolFailure when something stands against it. */
+/** Throws ToolFailure when something prevents it. */
 export function checkPossible({ conflicts }: UndoPlan, context: ToolContext): void {
   const [conflict] = conflicts;
   if (conflict !== undefined) throw refuseConflict(conflict, conflicts.length, context);
@@ -84,7 +84,7 @@ function refuseConflict(conflict: Conflict, count: number, context: ToolContext)
 }
 
 function partly(error: unknown, done: number, of: number): unknown {
-  const more = `${done} of ${spellCount(of, 'path')} had been put back. The same undo goes on from there.`;
+  const more = `${done} of ${spellCount(of, 'path')} had been restored. The same undo continues from there.`;
   if (error instanceof ToolRefused) return new ToolFailure('FILE_CHANGED', `${error.refusal.message} ${more}`);
   return error instanceof ToolFailure ? new ToolFailure(error.code, `${error.message} ${more}`) : error;
 }

@@ -174,8 +174,8 @@ test('a session undoes its own calls only, and does not learn which others there
   const call = await bench.call(filesWrite, { path: 'notes.md', content: 'new' });
   const session = { ...bench.workspace.session, id: 'another' };
   const ofOther = bench.undo(call, { session });
-  await assert.rejects(ofOther, endsWith('INVALID_ARGUMENTS', /No change of files by such a call of this session/));
-  await assert.rejects(bench.undo('no such call'), endsWith('INVALID_ARGUMENTS', /No change of files by such a call/));
+  await assert.rejects(ofOther, endsWith('INVALID_ARGUMENTS', /no change of files by such a call of this session/));
+  await assert.rejects(bench.undo('no such call'), endsWith('INVALID_ARGUMENTS', /no change of files by such a call/));
   assert.deepEqual((await bench.undoTool.lookUpClaim?.({ call_id: call }, bench.workspace.session))?.paths, [
     { path: bench.workspace.at('notes.md'), access: 'write' },
   ]);
@@ -201,7 +201,7 @@ test('kept bytes that were changed are not put back, and missing ones are said t
   writeFileSync(kept, 'ONE\nTWO\n');
   await assert.rejects(bench.undo(call), endsWith('CONTENT_CORRUPTED'));
   rmSync(kept);
-  await assert.rejects(bench.undo(call), endsWith('NOT_FOUND', /not kept/));
+  await assert.rejects(bench.undo(call), endsWith('NOT_FOUND', /no longer kept/));
   assert.equal(bench.workspace.text('notes.md'), 'new');
   assert.deepEqual(
     readdirSync(bench.workspace.path).filter((name) => name.startsWith('.sallyport-')),

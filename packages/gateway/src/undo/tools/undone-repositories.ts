@@ -11,7 +11,7 @@ import type { Restored } from '../../catalogue/git/undo/restore-repository.ts';
 import type { JournalEntry } from '../../storage/stores.ts';
 import type { Conflict } from './plan-undo.ts';
 
-/** What it takes to put a repository back, whatever number of calls that takes back. */
+/** How to restore a repository, for any number of undone calls. */
 export interface RepositoryStep {
   readonly git: GitSandbox;
   /** As it is now. */
@@ -38,7 +38,7 @@ interface Opened {
   readonly packs: Buffer[];
 }
 
-/** Repositories as they will be when what was planned so far is done. */
+/** Repositories as they will be when the steps planned so far are done. */
 export class UndoneRepositories {
   readonly #opened = new Map<string, Opened>();
   readonly #trashFolder: string;
@@ -85,7 +85,7 @@ export class UndoneRepositories {
     return { kind: 'possible' };
   }
 
-  /** One step for each repository that something is put back in. */
+  /** One step for each repository in which something is restored. */
   steps(): ReadonlyMap<string, RepositoryStep> {
     const changing = [...this.#opened].filter(([, { names }]) => names.size > 0);
     return new Map(changing);
@@ -111,7 +111,7 @@ export class UndoneRepositories {
     if (known !== undefined) return known;
     const repository = findRepository(top, 'write', context);
     if (repository.top !== top || repository.gitFolder !== gitFolder || repository.commonFolder !== commonFolder)
-      throw new ToolRefused(refuse('UNSAFE_PATH', 'git-pointer', 'There is another repository in the folder by now.'));
+      throw new ToolRefused(refuse('UNSAFE_PATH', 'git-pointer', 'The folder has another repository now.'));
     const git = await GitSandbox.forReferences(repository, context);
     const opened: Opened = { git, snapshot: await read(git, context), names: new Map(), packs: [] };
     this.#opened.set(top, opened);
@@ -124,7 +124,7 @@ async function read(git: GitSandbox, context: ToolContext): Promise<RepositorySn
     return await readRepository(git, { hasIndex: true }, context);
   } catch (error) {
     if (error instanceof NotKept) {
-      throw new ToolFailure('TOO_LARGE', context.redact(`The repository cannot be put back: ${error.message}.`));
+      throw new ToolFailure('TOO_LARGE', context.redact(`The repository cannot be restored: ${error.message}.`));
     }
     throw error;
   }

@@ -3,7 +3,7 @@ import { traceLines } from '../../../text/diff-lines.ts';
 
 /** A file at one moment, and the call that made it what it is. */
 export interface Image {
-  /** Undefined: it is not kept any more, or was never text. */
+  /** Undefined: it is no longer kept, or was never text. */
   readonly text: string | undefined;
   /** Undefined: something other than a call did, or nobody knows. */
   readonly by: JournalEntry | undefined;
@@ -16,7 +16,7 @@ export type Reason = keyof typeof reasons;
 export const reasons = {
   earlier: 'It was there before the first call that is still in the journal.',
   outside: 'Something other than a call wrote it.',
-  'not-kept': 'The earlier content is not kept, so nobody can tell when it came.',
+  'not-kept': 'The earlier content is not kept, so nobody knows when it came.',
 } as const;
 
 /** For every line of the last image, the oldest first: which image brought it. */

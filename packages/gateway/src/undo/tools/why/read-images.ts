@@ -12,7 +12,7 @@ export type Present =
   | { readonly kind: 'absent' }
   | { readonly kind: 'file'; readonly sha256: string; readonly text?: string };
 
-/** Bytes as lines. Undefined: they are no text, or too many. */
+/** Bytes as text. Undefined: they are not text, or too many. */
 export function asText(bytes: Buffer): string | undefined {
   if (bytes.length > mostBytes || bytes.includes(0)) return undefined;
   return bytes.toString('utf8');
@@ -30,13 +30,13 @@ export function readImages(entries: readonly JournalEntry[], now: Present, trash
     const next = entries[at + 1];
     const found = next === undefined ? shaOfPresent(now) : shaOf(next.before);
     const text = next === undefined ? textOfPresent(now) : textBefore(next, trashFolder);
-    // What was written and then changed by something else cannot be told apart.
+    // What the call wrote and what something else changed later cannot be told apart.
     images.push({ text, by: found !== undefined && found === shaOf(entry.after) ? entry : undefined });
   }
   return images;
 }
 
-/** Undefined: it is not known. Nothing has a hash of its own. */
+/** Undefined: it is not known. A missing file has its own hash. */
 export function shaOf(state: EntryState): string | undefined {
   if (state.kind === 'absent') return 'absent';
   return state.kind === 'file' ? state.sha256 : undefined;

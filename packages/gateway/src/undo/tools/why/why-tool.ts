@@ -24,7 +24,9 @@ const mostEntries = 1000;
 const mostWriters = 20;
 const mostBytes = 64 * 1024 * 1024;
 
-/** Who wrote a file: from the journal, by the hashes of what calls left, and line by line where earlier bytes are kept. */
+/**
+ * Who wrote a file: from the journal, by the hashes of what calls left, and line by line where earlier bytes are kept.
+ */
 export function whyTool({ journal, records }: WhyParts) {
   return defineOperatorTool({
     name: 'calls.why',
@@ -84,7 +86,7 @@ function wholeOrigin(last: JournalEntry, isKnown: boolean): { by?: JournalEntry;
   const isOpen = last.after.kind === 'unknown';
   return {
     reason: isOpen
-      ? `Nobody wrote down how call ${last.callId} left the file.`
+      ? `The journal does not say how call ${last.callId} left the file.`
       : `Something other than a call has changed the file since call ${last.callId}.`,
   };
 }
@@ -99,11 +101,11 @@ function originOf(line: number, origins: readonly Origin[], now: Present): { by?
   };
 }
 
-/** The journal names the file, and nothing of what is in it leaves the gate, so that no rule is asked. */
+/** No rule is asked, because the journal names the file and none of its content leaves the gate. */
 async function readPresent(path: string, { signal }: ToolContext): Promise<Present> {
   try {
     using file = openFile({ given: path, path }, { paths: { judge: () => undefined }, workingDirectory: '/' });
-    if (file.stats.size > mostBytes) throw new ToolFailure('TOO_LARGE', 'The file is too large to be looked at.');
+    if (file.stats.size > mostBytes) throw new ToolFailure('TOO_LARGE', 'The file is too large to be read.');
     const bytes = await readBytes(file.fd, 0, file.stats.size, signal);
     const text = asText(bytes);
     return { kind: 'file', sha256: hash('sha256', bytes), ...(text === undefined ? {} : { text }) };
