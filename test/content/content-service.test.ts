@@ -159,7 +159,7 @@ test('what is no upload is said to be none', async (context) => {
   const huge = await send({ header: {} }, { chunk: noise(1024 * 1024 + 1) });
   assert.match(huge.call.error?.message ?? '', /at most 1 MiB/);
   const gap = await client.put(noise(10), { hash: hashOf(noise(20)), offset: 10 });
-  assert.match(gap.call.error?.message ?? '', /0 bytes of it are here/);
+  assert.match(gap.call.error?.message ?? '', /0 bytes have arrived/);
   const late = await client.get(hashOf(Buffer.alloc(0)), { offset: 1 });
   assert.match(late.call.error?.message ?? '', /beyond the end/);
 });

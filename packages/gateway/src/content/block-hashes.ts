@@ -1,13 +1,13 @@
 const digestBytes = 32;
 const defaultMaxBytes = 4 * 1024 * 1024;
 
-/** Content that was found whole: its size, and the digests of its blocks one after the other. */
+/** Content that was verified: its size, and the digests of its blocks one after the other. */
 export interface KnownBlocks {
   readonly sizeBytes: number;
   readonly digests: Buffer;
 }
 
-/** What is known of the content used last. 4 MiB of digests speak for 32 GiB. */
+/** The digests of recently used content. 4 MiB of digests cover 32 GiB. */
 export class BlockHashes {
   readonly #maxBytes: number;
   readonly #known = new Map<string, KnownBlocks>();

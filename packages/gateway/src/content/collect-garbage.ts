@@ -19,8 +19,8 @@ export interface GarbageParts {
 }
 
 /**
- * Removes content that nothing references and that was last put or read before `usedBeforeMs`. What is known about it
- * goes first: a crash in between leaves a file that nobody knows, which the next collection finds.
+ * Removes content that nothing references and that was last put or read before `usedBeforeMs`. Its entry in the index
+ * goes first: a crash in between leaves a file without an entry, which the next collection finds.
  */
 export async function collectGarbage(parts: GarbageParts, usedBeforeMs: number): Promise<GarbageReport> {
   const { files, index, whileHeld, signal } = parts;
@@ -53,7 +53,7 @@ export async function collectGarbage(parts: GarbageParts, usedBeforeMs: number):
   };
 
   for await (const { hash } of files.list()) await consider(hash);
-  // What is known but has no file: nothing to free, yet nothing to remember either.
+  // Entries without a file: there is nothing to free, but the entry can go.
   for (const hash of candidates.keys()) await consider(hash);
   return { removed, freedBytes, kept };
 }

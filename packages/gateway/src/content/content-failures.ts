@@ -6,7 +6,7 @@ export function noSuchContent(hash: string): ToolFailure {
 }
 
 export function corruptedContent(hash: string, options?: ErrorOptions): ToolFailure {
-  const message = `The stored bytes of ${hash} are not what they were. Putting the content again repairs it.`;
+  const message = `The stored bytes of ${hash} are damaged. Putting the content again repairs it.`;
   return new ToolFailure('CONTENT_CORRUPTED', message, options);
 }
 
@@ -20,7 +20,10 @@ export function diskFull(options?: ErrorOptions): ToolFailure {
 
 const noRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** An error of the file system as the caller reads it. What is not about space stays as it is: our own fault. */
+/**
+ * An error of the file system as the caller reads it. Errors that are not about space stay as they are: faults of the
+ * gate.
+ */
 export function failureOfWriting(error: unknown): unknown {
   return error instanceof Error && 'code' in error && noRoom.includes(error.code) ? diskFull({ cause: error }) : error;
 }

@@ -11,14 +11,14 @@ export interface ContentFile {
 }
 
 /**
- * Where content is stored: `ab/cdef…` by its hash, whole and final; `staging/` for what is being written and `partial/` for
- * uploads that can be continued. One daemon owns the folder.
+ * Where content is stored: `ab/cdef…` by its hash, complete and final; `staging/` for what is being written and
+ * `partial/` for uploads that can be continued. One daemon owns the folder.
  */
 export class ContentFiles {
   readonly folder: string;
   readonly partialFolder: string;
   readonly #stagingFolder: string;
-  /** Folders of this process's making that are known to be on disk. */
+  /** Folders that this process made and that are known to be on disk. */
   readonly #durable = new Map<string, Promise<void>>();
 
   private constructor(folder: string) {
@@ -56,7 +56,7 @@ export class ContentFiles {
     await syncFolder(folder);
   }
 
-  /** All content, in no order. What has no name of content is not ours and is passed over. */
+  /** All content, in no order. Files with other names are not ours and are skipped. */
   async *list(): AsyncGenerator<ContentFile> {
     for await (const folder of entriesOf(this.folder)) {
       if (!folder.isDirectory() || folder.name.length !== 2) continue;
@@ -67,7 +67,7 @@ export class ContentFiles {
     }
   }
 
-  /** Concurrent callers wait for the same sync: none may believe in a folder that only another one has made. */
+  /** Concurrent callers wait for the same sync: none may rely on a folder that is not on disk yet. */
   #makeDurable(folder: string): Promise<void> {
     const known = this.#durable.get(folder);
     if (known !== undefined) return known;

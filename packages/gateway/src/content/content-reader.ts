@@ -43,7 +43,9 @@ export class ContentReader implements AsyncDisposable {
     }
   }
 
-  /** The bytes of a range, a block at a time. A piece is good until the next is asked for: the memory is used again. */
+  /**
+   * The bytes of a range, a block at a time. A piece is valid until the next one is read, because the memory is reused.
+   */
   async *read({ offset, limit }: Range, signal: AbortSignal): AsyncGenerator<Buffer> {
     const end = Math.min(this.sizeBytes, offset + limit);
     const memory = Buffer.allocUnsafeSlow(Math.min(blockBytes, this.sizeBytes));
@@ -88,7 +90,7 @@ async function openContent(path: string, hash: string): Promise<FileHandle> {
   }
 }
 
-/** The digest of each block. That of content with one block is its hash, so there is nothing to work out. */
+/** The digest of each block. For content of one block it is the hash itself. */
 async function digestsOf(
   handle: FileHandle,
   hash: string,

@@ -36,7 +36,7 @@ const neverAborts = new AbortController().signal;
 /**
  * Content by its BLAKE3 hash, in files. One daemon owns the folder; all methods may be called concurrently.
  *
- * Durability: when `put` resolves, the bytes and what the index knows of them survive kill -9 and power loss. Before
+ * Durability: when `put` resolves, the bytes and their entry in the index survive kill -9 and power loss. Before
  * that nothing of them is visible. Memory: a block or two a transfer, whatever its size.
  *
  * Failure: throws ToolFailure for what a caller can act on, such as DISK_FULL, CONTENT_MISMATCH and NOT_FOUND.
@@ -82,7 +82,7 @@ export class ContentStore {
   /** Throws NOT_FOUND or CONTENT_CORRUPTED. Reads all of the content unless it was read lately. */
   async open(hash: string, signal: AbortSignal): Promise<ContentReader> {
     const reader = await ContentReader.open(this.#files.pathOf(hash), hash, this.#known, signal);
-    // Content on a disk that takes no more writes can still be read.
+    // Content on a disk that cannot be written can still be read.
     await reader.touch(this.#nowMs()).catch(() => undefined);
     return reader;
   }
@@ -111,7 +111,7 @@ export class ContentStore {
     });
   }
 
-  /** Removes what nothing references and nobody has put or read for so long, and uploads that nobody continued. */
+  /** Removes content that nothing references and nobody has used for this long, and uploads that nobody continued. */
   async collectGarbage(
     { olderThanMs }: { readonly olderThanMs: number },
     signal: AbortSignal = neverAborts,
@@ -122,14 +122,14 @@ export class ContentStore {
     return collectGarbage(parts, this.#nowMs() - olderThanMs);
   }
 
-  /** Removes the content, unless something that lasts points to it. */
+  /** Removes the content, unless something permanent refers to it, such as an artifact. */
   async erase(hash: string): Promise<void> {
     await this.#whileHeld(hash, async () => {
       if (await this.#index.forgetContent(hash)) await rm(this.#files.pathOf(hash), { force: true });
     });
   }
 
-  /** Removes files that nobody knows: a crash came between forgetting and removing them. */
+  /** Removes files without an entry in the index, which a crash can leave. */
   async dropUnknown(): Promise<void> {
     const readKnown = async () => new Set((await this.#index.listContent()).map((content) => content.hash));
     const known = await readKnown();
@@ -147,7 +147,7 @@ export class ContentStore {
     return verifyContent({ files: this.#files, index: this.#index, signal });
   }
 
-  /** One at a time for each hash: putting, referencing and collecting must not see each other half done. */
+  /** One at a time for each hash, so that putting, referencing and collecting never overlap. */
   async #whileHeld<T>(hash: string, work: () => Promise<T>): Promise<T> {
     const release = await this.#locks.acquire(hash, neverAborts);
     try {

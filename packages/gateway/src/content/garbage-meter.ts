@@ -6,8 +6,8 @@ const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) =
 const everyBytes = 8 * 1024 * 1024;
 
 /**
- * Bytes that pass through leave garbage outside V8's heap, of which V8 lets 64 MB pile up before it looks. A look at
- * the young generation costs a millisecond, and after each 8 MB it keeps a transfer of any size within a few of them.
+ * Bytes that pass through leave garbage outside V8's heap, and V8 lets 64 MB pile up before it collects. Collecting the
+ * young generation takes a millisecond; done after each 8 MB, it keeps the memory of any transfer small.
  */
 export class GarbageMeter {
   #bytes = 0;

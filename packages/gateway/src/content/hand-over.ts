@@ -8,9 +8,9 @@ interface Offer<Item> {
 
 /** Hands items from one writer to one reader, one at a time: neither is ever more than an item ahead. */
 export class HandOver<Item> implements AsyncIterableIterator<Item> {
-  /** Waits to be taken. */
+  /** The item that waits for the reader. */
   #offer: Offer<Item> | undefined;
-  /** With the reader. */
+  /** The item that the reader has. */
   #taken: Offer<Item> | undefined;
   #reader: ((result: IteratorResult<Item>) => void) | undefined;
   #ended = false;
@@ -75,5 +75,5 @@ export class HandOver<Item> implements AsyncIterableIterator<Item> {
 }
 
 function readerLeft(): ToolFailure {
-  return new ToolFailure('CANCELLED', 'The caller took no more of the content.');
+  return new ToolFailure('CANCELLED', 'The caller stopped reading the content.');
 }

@@ -6,7 +6,9 @@ import { hashBytes } from './content-hash.ts';
 const keepPartialMs = 3_600_000;
 const mostPerSession = 4;
 
-/** A place for an upload of one session and one declared hash. Held by one writer at a time; `release` must be called. */
+/**
+ * A place for an upload of one session and one declared hash. Held by one writer at a time; `release` must be called.
+ */
 export interface PartialUpload {
   readonly path: string;
   /** How many bytes an earlier attempt left. */
@@ -16,7 +18,7 @@ export interface PartialUpload {
 
 /**
  * Uploads that were broken off and can be continued: by the session that began them, for an hour. They survive a
- * restart. A session keeps a few; the oldest gives way.
+ * restart. A session keeps a few; a new one replaces the oldest.
  */
 export class PartialUploads {
   readonly #folder: string;

@@ -12,7 +12,7 @@ export function openToRead(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
 }
 
-/** Fills the buffer from a position on. False when the file ends before that, or the disk cannot give it back. */
+/** Fills the buffer from a position on. False when the file ends before that, or the disk cannot read it. */
 export async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<boolean> {
   try {
     for (let filled = 0; filled < buffer.length;) {
@@ -29,7 +29,7 @@ export async function readFully(handle: FileHandle, buffer: Buffer, position: nu
 
 /**
  * Hashes the first `sizeBytes` of a file and shows each block to `visit`, which must not keep it: the memory is used
- * again. Undefined when so many cannot be read. Throws the reason of the signal when that aborts.
+ * again. Undefined when fewer can be read. Throws the reason of the signal when that aborts.
  */
 export async function hashBlocks(
   handle: FileHandle,

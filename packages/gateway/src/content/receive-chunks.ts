@@ -2,7 +2,7 @@ import { ToolFailure } from '../call/tool.ts';
 
 export type ChunkSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** The bytes stopped coming before their end. Those that came are as good as they were. */
+/** The bytes stopped coming before their end. Those that came are still valid. */
 export class UploadInterrupted extends Error {
   readonly failure: ToolFailure;
 

@@ -79,9 +79,9 @@ test('an upload goes on only where there is something before', async (context) =
   const bytes = noise(1000);
   const hash = hashBytes(bytes);
   const upload = { sessionId: 'ada', hash, signal: never };
-  await assert.rejects(store.put({ ...upload, offset: 1, source: [] }), /cannot go on at 1: 0 bytes/);
+  await assert.rejects(store.put({ ...upload, offset: 1, source: [] }), /cannot continue at 1: 0 bytes/);
   await assert.rejects(store.put({ ...upload, source: breakOff(bytes, 600) }));
-  await assert.rejects(store.put({ ...upload, offset: 601, source: [] }), /cannot go on at 601: 600 bytes/);
+  await assert.rejects(store.put({ ...upload, offset: 601, source: [] }), /cannot continue at 601: 600 bytes/);
   // Less than what is here is fine: the sender may begin again, or a little earlier.
   await store.put({ ...upload, offset: 100, source: [bytes.subarray(100)] });
   assert.ok((await readAll(store, hash)).equals(bytes));
@@ -103,7 +103,7 @@ test('an earlier part that was damaged meanwhile does not become content', async
   await assert.rejects(store.put({ ...upload, source: breakOff(bytes, blockBytes + 10) }));
   const path = join(folder, 'partial', readdirSync(join(folder, 'partial'))[0] ?? '');
   truncateSync(path, 5);
-  await assert.rejects(store.put({ ...upload, offset: blockBytes, source: [] }), /5 bytes of it are here/);
+  await assert.rejects(store.put({ ...upload, offset: blockBytes, source: [] }), /5 bytes have arrived/);
 });
 
 test('without a declared hash an upload that breaks off leaves nothing', async (context) => {

@@ -11,13 +11,13 @@ import { StagedFile } from './staged-file.ts';
 export interface Upload {
   readonly sessionId: string;
   readonly source: ChunkSource;
-  /** What the bytes must have. With it, an upload that breaks off can be continued. Absent: whatever comes is taken. */
+  /** What the bytes must have. With it, an upload that breaks off can be continued. Absent: any bytes are accepted. */
   readonly hash?: string;
   readonly sizeBytes?: number;
   /** Where the source begins. Only with `hash`, and not beyond what an earlier attempt left. Absent: at the start. */
   readonly offset?: number;
   readonly signal: AbortSignal;
-  /** Is told how many bytes there are so far. */
+  /** Called with the number of bytes so far. */
   readonly onReceived?: (bytes: number) => void;
 }
 
@@ -35,7 +35,7 @@ export interface ReceivedUpload {
 }
 
 /**
- * Receives an upload and hands it to `place` once it is whole, synced, and what was declared. Leaves nothing behind,
+ * Receives an upload and hands it to `place` once it is complete, synced, and as declared. Leaves nothing behind,
  * except after an interruption of an upload with a declared hash: then what came can be continued.
  */
 export async function receiveUpload(
@@ -73,7 +73,7 @@ async function claimPartial(
   if (hash !== undefined && partial === undefined) {
     throw new ToolFailure('TOO_MANY_CALLS', 'This upload is still being received on another connection. Try again.');
   }
-  const message = `The upload cannot go on at ${offset}: ${receivedBytes} bytes of it are here. Begin there.`;
+  const message = `The upload cannot continue at ${offset}: ${receivedBytes} bytes have arrived. Continue there.`;
   throw new ToolFailure('INVALID_ARGUMENTS', message);
 }
 
@@ -122,7 +122,7 @@ async function fill(staged: StagedFile, upload: Upload, limits: UploadLimits): P
   return received;
 }
 
-/** Keeps what came where that is of use, and returns what the caller reads about it. */
+/** Keeps the received bytes if the upload can be continued, and returns the failure for the caller. */
 async function endInterrupted(
   staged: StagedFile,
   { failure }: UploadInterrupted,
@@ -132,7 +132,7 @@ async function endInterrupted(
   if (isResumable && staged.receivedBytes > 0) {
     try {
       await staged.keep();
-      const advice = `${staged.receivedBytes} bytes of it are kept for an hour; go on at that offset.`;
+      const advice = `${staged.receivedBytes} bytes of it are kept for an hour; continue at that offset.`;
       return new ToolFailure(code, `${message} ${advice}`, {
         cause: failure,
         ...(forOperators === undefined ? {} : { forOperators }),

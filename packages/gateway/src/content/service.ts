@@ -76,7 +76,7 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
         const stored = { hash: bytesOf(output?.['hash']), size: numberOf(output?.['size']) };
         yield create(PutResponseSchema, { step: { case: 'outcome', value: { call, ...stored } } });
       } finally {
-        // A caller who leaves is answered by nobody, but what ran for it has ended and is on record.
+        // A caller who leaves gets no answer, but the call has ended and is recorded.
         await ended;
         await steps.return?.();
       }
@@ -125,7 +125,7 @@ async function readHeader(steps: AsyncIterator<PutRequest>): Promise<PutHeader> 
   throw new RpcError('invalid_argument', 'An upload begins with a header.');
 }
 
-/** Ends only with the caller's own word for it: a stream that just closes has been broken off. */
+/** Ends only when the caller says so: a stream that just closes was broken off. */
 async function* chunksOf(steps: AsyncIterator<PutRequest>, peer: Peer): AsyncGenerator<Uint8Array> {
   for (;;) {
     const next = await steps.next();
@@ -178,7 +178,7 @@ function asBytes(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
   return chunk as Uint8Array<ArrayBuffer>;
 }
 
-/** How far an upload has come, for one reader: what nobody waited for gives way to what is newer. */
+/** The progress of an upload, for one reader: a newer value replaces one that was not read yet. */
 class Latest implements AsyncIterable<number> {
   #value = 0;
   #told = 0;

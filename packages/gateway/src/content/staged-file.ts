@@ -28,7 +28,7 @@ export class StagedFile {
     return new StagedFile(path, await open(path, 'w', 0o600), checkSpace, new ContentHasher(), 0);
   }
 
-  /** Goes on after the first `offset` bytes. They are read again: what a crash left of them shows in the hash. */
+  /** Continues after the first `offset` bytes. They are read again, so that damage by a crash shows in the hash. */
   static async resume(
     path: string,
     offset: number,
@@ -65,7 +65,7 @@ export class StagedFile {
     }
   }
 
-  /** Everything is on disk when it resolves, and the file is closed. Nobody may write to it any more. */
+  /** Everything is on disk when it resolves, and the file is closed. Nothing may be written to it afterwards. */
   async finish(): Promise<{ readonly hash: string; readonly sizeBytes: number }> {
     await this.#writeBlock();
     await this.#handle.truncate(this.#writtenBytes);

@@ -23,7 +23,7 @@ export class Transfers<Stream> {
 
   take(id: string, sessionId: string): Stream | undefined {
     const found = this.#waiting.get(id);
-    // One that belongs to someone else is left alone and looks like none.
+    // A stream of another session stays, and looks as if it did not exist.
     if (found?.sessionId !== sessionId) return undefined;
     this.#waiting.delete(id);
     return found.stream;
@@ -36,7 +36,7 @@ export interface UploadStream {
   readonly onReceived: (bytes: number) => void;
 }
 
-/** Where the bytes of content go. Both promises reject when nobody takes anything any more, or the signal aborts. */
+/** Where the bytes of content go. Both promises reject when the receiver has left, or the signal aborts. */
 export interface DownloadStream {
   /** Comes first: what will be sent. */
   readonly begin: (range: DownloadRange, signal: AbortSignal) => Promise<void>;

@@ -6,7 +6,7 @@ import { hashBlocks, openToRead } from './read-blocks.ts';
 export interface ContentReport {
   readonly checked: number;
   readonly checkedBytes: number;
-  /** Hashes whose bytes are not what they were. */
+  /** Hashes whose bytes are damaged. */
   readonly corrupted: readonly string[];
   /** Hashes that sessions may use but that have no file. */
   readonly missing: readonly string[];

@@ -10,14 +10,15 @@ export interface ArchiveParts {
   readonly nowMs: () => number;
 }
 
-/** Of one file: it is read whole when one of its records is asked for. */
+/** Records in one file, all of which is read when one of its records is needed. */
 const perFile = 1000;
 const newerInRow = 1000;
 const pauseMs = 5;
 
 /**
- * Moves payloads and salts records from before this date moment into files. The file is on disk before they leave the
- * database; after a crash in between both have them, and the next run goes on. Records that say what was removed stay.
+ * Moves payloads and salts of records from before this moment into files. The file is on disk before they leave the
+ * database; after a crash in between both have them, and the next run continues. Records that say what was removed
+ * stay.
  */
 export async function archivePayloads(
   { beforeMs, by, signal }: { readonly beforeMs: number; readonly by: string; readonly signal: AbortSignal },

@@ -6,7 +6,7 @@ import type { Erasure, ErasureSubject, RecordRepository, SessionRepository } fro
 
 export interface ChooserParts {
   readonly store: Pick<RecordRepository, 'readRecords' | 'readRecordsOfCall'> & Pick<SessionRepository, 'listSessions'>;
-  /** Whether calls of this tool run the gate: what they say is never erased. */
+  /** Whether calls of this tool administer the gate: their payloads are never erased. */
   readonly isAdministration: (tool: string) => boolean;
 }
 
@@ -21,10 +21,10 @@ const perRead = 256;
 /** One record of the log names them all. */
 const mostIndexes = 1500;
 const mostRead = 50_000;
-/** So many newer records in a row are the end of the old ones, although a clock was set back now and then. */
+/** After this many newer records in a row there are no older ones, even if the clock was set back at times. */
 const newerInRow = 1000;
 
-/** Events that tell of what calls did. All others are about the gate itself. */
+/** Events about what calls did. All others are about the gate itself. */
 const callEvents = /^(?:upstream_request_[a-z_]+|upstream_network|upstream_set_aside|set_aside_after_crash)$/;
 
 /** Finds what an erasure is about: whole calls by their end, and what happened beside them. In the order of the log. */
@@ -53,7 +53,7 @@ export async function* chooseRecords(
       if (await isMeant(leaf, record)) gathered.add(await wholeOf(record, leaf, parts, untilIndex));
     }
     next = (records.at(-1) as StoredRecord).index + 1;
-    // Nobody asked for these calls by name, so that it need not be certain that there are no more.
+    // Nobody named these calls, so it need not be certain that there are no more.
     const isEnd = requestedBy === undefined && newer >= newerInRow;
     if (isEnd) break;
     if (gathered.isFull || gathered.read(records.length)) yield gathered.take(next);
@@ -84,7 +84,7 @@ class Gathered {
     return this.#indexes.size >= mostIndexes;
   }
 
-  /** Whether so much was read that it should be written down. */
+  /** Whether enough was read to note the progress. */
   read(records: number): boolean {
     this.#read += records;
     return this.#read >= mostRead;
@@ -102,7 +102,7 @@ class Gathered {
 type Matcher = (leaf: Leaf, record: StoredRecord) => boolean | Promise<boolean>;
 
 async function matcherOf(subject: Exclude<ErasureSubject, { kind: 'call' }>, parts: ChooserParts): Promise<Matcher> {
-  // A call is found by its end, and taken whole.
+  // A call is found by its last record, and erased whole.
   const isEnd = ({ kind }: Leaf): boolean => kind !== 'intent';
   if (subject.kind === 'before') return (leaf) => isEnd(leaf) && leaf.timeMs < subject.timeMs;
   const sessions = new Set(await sessionsOf(subject, parts.store));
@@ -156,7 +156,7 @@ function isErasable(record: StoredRecord, { isAdministration }: ChooserParts): b
   const { tool, event, principal } = readPayload(record);
   const { kind, result } = decodeLeaf(record.leaf);
   if (kind === 'event') return typeof event === 'string' && callEvents.test(event);
-  // What an agent tried in vain has changed nothing about the gate.
+  // A refused call of an agent has changed nothing in the gate.
   const isVain = kind === 'refusal' && result !== 'pending' && principal === 'agent';
   return isVain || typeof tool !== 'string' || !isAdministration(tool);
 }

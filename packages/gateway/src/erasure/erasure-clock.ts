@@ -10,7 +10,7 @@ export interface ErasureClockParts extends ErasureParts, Pick<RetentionParts, 'k
   readonly onErased: (id: string) => void;
 }
 
-/** When one is due is in the store; this only knows when to look. Clocks of machines jump, so it looks now and then. */
+/** The store has the due times; this only knows when to look. Clocks jump, so it looks at least this often. */
 const longestSleepMs = 60_000;
 /** After a failure, such as a full disk. */
 const againAfterMs = 30_000;
@@ -26,7 +26,7 @@ export class ErasureClock {
     this.#parts = parts;
   }
 
-  /** Does what is due, after whatever it is doing now. */
+  /** Carries out what is due, after the current erasure. */
   readonly wake = (): void => {
     this.#running = this.#running.then(() => this.#work());
   };

@@ -5,8 +5,8 @@ const session = /"session_id":"([^"\\]*)"/;
 const time = /^\{"time":"([^"\\]*)"/;
 
 /**
- * Which lines of the gate's own logs tell of what is erased. The quotes of a text that a caller chose are escaped in there, so
- * that it cannot pass for one of these members.
+ * Which lines of the gate's own logs are about erased calls. Quotes in text that a caller chose are escaped there, so
+ * it cannot look like one of these members.
  */
 export function tellsOf({ callIds, sessionIds, beforeMs = -Infinity, untilMs }: ErasedRows): (line: string) => boolean {
   const [calls, sessions] = [new Set(callIds), new Set(sessionIds)];

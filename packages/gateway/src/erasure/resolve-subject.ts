@@ -58,7 +58,7 @@ function subjectOf({
   return sessionId === undefined ? { kind: 'before', timeMs } : { kind: 'session', id: sessionId };
 }
 
-/** Works out all that belongs to a call as long as its records say it. */
+/** Collects everything that belongs to a call, while its records still say so. */
 async function resolveCall(id: string, store: SubjectParts['store']): Promise<ErasureSubject> {
   const records = await store.readRecordsOfCall(id);
   const ofCall = records.filter(({ leaf }) => decodeLeaf(leaf).kind !== 'event');

@@ -17,8 +17,8 @@ export const delayMs = dayMs;
 const mostLooked = 1000;
 
 /**
- * Has old payloads erased as the rules say, once a day. A new number of days counts a day after it was first seen; until
- * then nothing is erased by age.
+ * Requests the erasure of old payloads as the rules say, once a day. A new number of days takes effect a day after it
+ * was first seen; until then nothing is erased by age.
  */
 export async function followRetention({ store, keepDays, nowMs }: RetentionParts): Promise<void> {
   const days = keepDays();

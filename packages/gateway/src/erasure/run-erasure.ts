@@ -13,25 +13,25 @@ export interface ErasureParts extends ChooserParts {
   readonly store: ChooserParts['store'] & ErasureRepository;
   readonly trashFolder: string;
   readonly content: {
-    /** Removes the content, unless something that lasts points to it. */
+    /** Removes the content, unless something permanent refers to it. */
     readonly erase: (hash: string) => Promise<void>;
-    /** Removes files that nobody knows any more, which a crash may have left. */
+    /** Removes files without an entry, which a crash may have left. */
     readonly dropUnknown: () => Promise<void>;
   };
   readonly archive: Pick<ArchiveFolder, 'erase'>;
-  /** Takes what was erased out of the search index. */
+  /** Removes erased entries from the search index. */
   readonly forgetInIndex: () => Promise<void>;
-  /** Takes lines out of the logs of the daemon and of its calls. */
+  /** Removes lines from the logs of the daemon and of its calls. */
   readonly dropLines: (isDropped: (line: string) => boolean) => Promise<void>;
   readonly nowMs: () => number;
 }
 
-/** Calls come first: between two portions everybody else has their turn. */
+/** A pause between two portions, so that calls do not wait. */
 const pauseMs = 5;
 
 /**
- * Erases what was asked for. Every step can be done twice, and what it is known by goes last: after a crash the next start
- * begins again, and nothing stays half forgotten.
+ * Carries out an erasure. Every step can be repeated, and references are removed after what they refer to: after a
+ * crash the next start begins again, and nothing stays half erased.
  */
 export async function runErasure(erasure: Erasure, parts: ErasureParts, signal: AbortSignal): Promise<void> {
   const { store, content } = parts;

@@ -37,7 +37,7 @@ export interface ErasureToolParts extends ChooserParts {
 const longMs = 15 * 60_000;
 const mostListed = 1000;
 
-/** Forgetting for good, and what happens to what is old. For people: an agent can do none of it. */
+/** Tools for erasure, retention and archives. Only for people: agents cannot use them. */
 export function erasureTools(parts: ErasureToolParts): readonly AnyTool[] {
   return [
     eraseTool(parts),

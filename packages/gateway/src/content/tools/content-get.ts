@@ -14,7 +14,7 @@ import {
 import type { ContentToolParts } from './define-content-tool.ts';
 import * as schema from '../../registry/schemas/schema.ts';
 
-/** In base64 and with the rest of the answer this stays below 1 MB, from where on results become content themselves. */
+/** In base64 and with the rest of the answer this stays below 1 MB, above which results become content themselves. */
 const maxInlineBytes = 720 * 1024;
 
 export function contentGet({ store, index, downloads }: ContentToolParts): AnyTool {
