@@ -18,8 +18,8 @@ interface ToolCallOptions {
 type Execute = (input: never, options: never) => unknown;
 
 /**
- * Puts the gate in front of the tools of an agent of the Vercel AI SDK. Each call is judged by the rules first, as a call of
- * `client.tool` with the name of the tool, waits for a person where they must agree, and is on record with how it ended. A
+ * Puts the gate in front of the tools of an agent of the Vercel AI SDK. The rules judge each call first, as a call of
+ * `client.tool` with the name of the tool. The call waits if a person must agree, and its outcome is recorded. A
  * refusal is thrown as UseRefused: the model reads why, and what it may do instead.
  *
  * Throws TypeError for a tool without `execute`: nothing here could stop it.
@@ -33,7 +33,7 @@ export function governTools<Tools extends Readonly<Record<string, object>>>(
   const governed = Object.entries(tools).map(([name, tool]) => {
     const { execute } = tool as { readonly execute?: Execute };
     if (typeof execute !== 'function') {
-      throw new TypeError(`The tool ${name} has no execute, so the gate cannot stand in front of it.`);
+      throw new TypeError(`The tool ${name} has no execute, so the gate cannot be put in front of it.`);
     }
     const use = { session_id: session, cwd, tool_name: name };
     return [name, { ...tool, execute: governUse(use, execute, tell) }];
@@ -43,10 +43,10 @@ export function governTools<Tools extends Readonly<Record<string, object>>>(
 
 function governUse(named: object, execute: Execute, tell: TellGate) {
   async function* run(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown, unknown> {
-    // The framework may use an id again, in another step or after a repair.
+    // The framework may reuse an id, in another step or after a repair.
     const use = { ...named, tool_use_id: `${options.toolCallId ?? 'call'}-${randomUUID()}`, tool_input: input };
     const allowed = await askGate(use, tell, options.abortSignal);
-    // If the gate cannot be told what became of it, the record says that it is unknown.
+    // If the gate cannot be told the outcome, the record says that it is unknown.
     const tellEnd = (event: string): Promise<unknown> =>
       tell({ ...use, hook_event_name: event, tool_response: {} }).catch(() => undefined);
     try {
@@ -61,7 +61,7 @@ function governUse(named: object, execute: Execute, tell: TellGate) {
       throw error;
     }
   }
-  // A tool that streams its results goes on doing so.
+  // A tool that streams its results still does.
   if (isGenerator(execute)) return run;
   return async (input: unknown, options?: ToolCallOptions): Promise<unknown> => {
     const running = run(input, options);
@@ -76,7 +76,9 @@ function isGenerator(execute: Execute): boolean {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 }
 
-/** The input that the gate lets through. Throws UseRefused for everything else, also when the gate cannot be reached. */
+/**
+ * The input that the gate lets through. Throws UseRefused for everything else, also when the gate cannot be reached.
+ */
 async function askGate(use: { readonly tool_input: unknown }, tell: TellGate, signal?: AbortSignal): Promise<unknown> {
   let reply;
   try {

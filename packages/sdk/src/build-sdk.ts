@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 
 const sourceFolder = import.meta.dirname;
-/** What tools may import, and from which file. Calling the gate is not for them. */
+/** What tools may import, and from which file. Tools do not get the client of the gate. */
 const entries = { '.': 'index', './testing': 'test-tool' };
 const extension = import.meta.filename.slice(-'.ts'.length);
 const localImport = /(['"]\.\/)([a-z-]+)\.[jt]s(['"])/g;
@@ -57,7 +57,7 @@ function describePackage(): string {
   return `${JSON.stringify({ name: '@sallyport/sdk', version, type: 'module', exports }, null, 2)}\n`;
 }
 
-/** Stripping is experimental, and says so once a process, on stderr; nobody who starts a daemon needs to know. */
+/** Stripping is experimental, and says so once a process, on stderr; a person who starts a daemon need not know. */
 function withoutWarning(work: () => void): void {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;

@@ -26,7 +26,7 @@ function visit(schema: Json, name: string, root: JsonObject): void {
   if (!isJsonObject(schema)) throw new TypeError(`${name} is not a JSON Schema.`);
   for (const [keyword, value] of Object.entries(schema)) {
     const at = `${name}.${keyword}`;
-    // Names that begin with x- are remarks to others.
+    // Names that begin with x- are annotations for other programs.
     if (!known.has(keyword) && !keyword.startsWith('x-'))
       throw new TypeError(`${at} is not supported. Supported are ${[...known].join(', ')}.`);
     if (withSchema.includes(keyword)) visit(value, at, root);

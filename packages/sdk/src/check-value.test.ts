@@ -23,7 +23,7 @@ test('every problem is told at once, by the name of the field', () => {
     'kind must be one of "a", "b"',
     'list[1].id must be integer',
     'list[3].id is required',
-    'list must not hold the same item twice',
+    'list must not contain the same item twice',
     'extra is not known; use text, size, kind, list, other',
   ]);
   assert.deepEqual(checkValue({ text: 'xy', size: 9, kind: 'a', list: [] }, schema, ''), []);
@@ -71,8 +71,8 @@ test('a schema that is wrong, or says more than can be checked, is refused by na
     [{ anyOf: {} }, /input\.anyOf must be a list/],
     [{ properties: [] }, /input\.properties must be an object/],
     [{ items: 3 }, /input\.items is not a JSON Schema/],
-    [{ $ref: '#/$defs/none' }, /#\/\$defs\/none, which it does not hold/],
-    [{ $ref: 'https://example.com/schema' }, /which it does not hold/],
+    [{ $ref: '#/$defs/none' }, /#\/\$defs\/none, which it does not contain/],
+    [{ $ref: 'https://example.com/schema' }, /which it does not contain/],
     [{ pattern: '(' }, /Invalid regular expression/],
     [{ if: {} }, /input\.if is not supported/],
   ];

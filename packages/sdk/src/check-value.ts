@@ -1,7 +1,7 @@
 import { isJsonObject } from './json.ts';
 import type { Json, JsonObject } from './json.ts';
 
-/** A value as JSON.parse made it, which nobody else holds: defaults are written into it. */
+/** A value that JSON.parse made and nobody else has: defaults are written into it. */
 type Mutable = Json | { [key: string]: Json };
 
 interface Checking {
@@ -114,7 +114,7 @@ function checkArray(
     visit(item, first[at] ?? schema['items'] ?? true, `${name}[${at}]`, checking);
   }
   const isRepeated = (item: Json, at: number): boolean => items.slice(0, at).some((other) => isEqual(other, item));
-  if (schema['uniqueItems'] === true && items.some(isRepeated)) refuse('must not hold the same item twice');
+  if (schema['uniqueItems'] === true && items.some(isRepeated)) refuse('must not contain the same item twice');
 }
 
 function checkObject(
@@ -181,7 +181,7 @@ export function followReference(reference: string, root: JsonObject): Json {
     found = Object.hasOwn(Object(found) as object, key) ? (found as JsonObject)[key] : undefined;
   }
   if (found === undefined || !/^#(?:\/|$)/.test(reference)) {
-    throw new TypeError(`The schema refers to ${reference}, which it does not hold.`);
+    throw new TypeError(`The schema refers to ${reference}, which it does not contain.`);
   }
   return found;
 }

@@ -29,9 +29,10 @@ export type GateHooks = Readonly<Record<'PreToolUse' | (typeof told)[number], Ho
 const patienceSeconds = 600;
 
 /**
- * Hooks for agents of the Claude Agent SDK: `query({ prompt, options: { hooks: gateHooks() } })`. Each use of a tool, those
- * of Claude Code and of MCP servers included, is judged by the rules first, waits for a person where they must agree, and is
- * on record with how it ended. A refusal tells the model why, and what it may do instead. A gate that cannot be asked denies.
+ * Hooks for agents of the Claude Agent SDK: `query({ prompt, options: { hooks: gateHooks() } })`. The rules
+ * judge each use of a tool first, including tools of Claude Code and of MCP servers. The use waits if a person must
+ * agree, and its outcome is recorded. A refusal tells the model why, and what it may do instead. Without the gate
+ * nothing runs.
  */
 export function gateHooks(options: HookOptions = {}): GateHooks {
   const tell = openHooks('claude-code', options);
@@ -43,7 +44,7 @@ export function gateHooks(options: HookOptions = {}): GateHooks {
     timeout: patienceSeconds,
     hooks: [
       async (input) => {
-        // Nothing can be stopped any more. If the gate cannot be told, the record says that the outcome is unknown.
+        // The use is over. If the gate cannot be told, the record says that the outcome is unknown.
         await tell(input).catch(() => undefined);
         return {};
       },
@@ -64,7 +65,7 @@ async function decide(tell: TellGate, input: HookInput, signal: AbortSignal): Pr
     return deny(`Sallyport could not be asked, so the tool did not run: ${(error as Error).message}`);
   }
   if (reply.exitCode !== 0) return deny(reply.message ?? 'Sallyport did not allow it.');
-  // Without an output the gate has no say: tools of its own are judged where they are called.
+  // Without an output the gate decides nothing here: its own tools are judged where they are called.
   return { ...reply.output };
 }
 

@@ -48,15 +48,15 @@ export type CallProgress =
   | { readonly kind: 'step'; readonly done: number; readonly total?: number; readonly message: string };
 
 export interface ClientOptions {
-  /** Such as `http://127.0.0.1:4780`, which is also what absent means. Not together with `socketPath`. */
+  /** Absent: `http://127.0.0.1:4780`. Not together with `socketPath`. */
   readonly address?: string;
   /** The agent socket, `run/agent/sallyport.sock` in the home of the daemon. */
   readonly socketPath?: string;
-  /** Of the session. Absent: SALLYPORT_TOKEN. */
+  /** The token of the session. Absent: SALLYPORT_TOKEN. */
   readonly token?: string;
   /** Sends the requests to `address`. Absent: node:http. */
   readonly fetch?: typeof globalThis.fetch;
-  /** The span that a call belongs to, asked for with each call that names none. Absent: each call begins a trace. */
+  /** Returns the span of a call that names none. Absent: each call begins a trace. */
   readonly currentTrace?: () => TraceContext | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface CallOptions {
   /** Both are kept in the audit log. */
   readonly taskId?: string;
   readonly correlationId?: string;
-  /** Where a person must agree: how long to wait for that before the call is given back as pending. Absent: not at all. */
+  /** How long to wait if a person must agree, before the call returns as pending. Absent: not at all. */
   readonly waitMs?: number;
   /** The task under which a person approved exactly this call. */
   readonly approvalTaskId?: string;
@@ -80,9 +80,9 @@ export interface CallOptions {
   readonly trace?: TraceContext;
   /** Cancels the call: what it runs is ended. */
   readonly signal?: AbortSignal;
-  /** Told what happens meanwhile. Must not throw. */
+  /** Called with what happens meanwhile. Must not throw. */
   readonly onProgress?: (progress: CallProgress) => void;
-  /** Told, before the wait, that a person must agree, and where. Must not throw. */
+  /** Called before the wait if a person must agree, with the place where they decide. Must not throw. */
   readonly onPending?: (task: Pick<ApprovalNeed, 'taskId' | 'link'>) => void;
 }
 
@@ -148,7 +148,7 @@ export function createClient(options: ClientOptions = {}): Client {
     listTools: async (filter = {}) => (await gate.call('ToolService/ListAvailableTools', filter)).tools,
     getToolSchema: async (name) => {
       const { tool } = await gate.call('ToolService/GetToolSchema', { name });
-      if (tool === undefined) throw new GateError('bad_answer', 'The gate gave no tool.');
+      if (tool === undefined) throw new GateError('bad_answer', 'The gate returned no tool.');
       return tool;
     },
     close: () => {
@@ -167,7 +167,7 @@ async function readContent(gate: GateClient, hash: string, signal?: AbortSignal)
     if (chunk !== undefined) chunks.push(Buffer.from(chunk, 'base64'));
     if (outcome !== undefined) result = readResult(outcome);
   }
-  // Only an outcome that is a success means that it was all.
+  // Only a success means that the content is complete.
   throwUnlessSuccess(result ?? readResult({}));
   return new TextDecoder().decode(joinChunks(chunks));
 }
@@ -188,7 +188,7 @@ interface Opened {
   readonly streamTarget?: Target;
 }
 
-/** The one place that knows how requests travel. */
+/** The only code that knows how requests are sent. */
 function openTransport({ address, socketPath, fetch }: ClientOptions): Opened {
   if (socketPath !== undefined) {
     if (address === undefined && fetch === undefined) return overSocket({ path: socketPath });

@@ -3,11 +3,11 @@ import { text } from 'node:stream/consumers';
 
 /** How adapters reach the gate. */
 export interface HookOptions {
-  /** Such as `http://127.0.0.1:4780`, which is also what absent means. Not together with `socketPath`. */
+  /** Absent: `http://127.0.0.1:4780`. Not together with `socketPath`. */
   readonly address?: string;
   /** The agent socket, `run/agent/sallyport.sock` in the home of the daemon. */
   readonly socketPath?: string;
-  /** Of the session. Absent: SALLYPORT_TOKEN. */
+  /** The token of the session. Absent: SALLYPORT_TOKEN. */
   readonly token?: string;
 }
 
@@ -55,15 +55,15 @@ export function openHooks(client: 'claude-code' | 'sdk', options: HookOptions = 
     });
 }
 
-/** Throws for everything that is not an answer of the gate: what is not understood is no permission. */
+/** Throws for everything that is not an answer of the gate: an unreadable answer gives no permission. */
 function readReply(status: number, answer: string): HookReply {
   const reply = JSON.parse(answer) as Partial<HookReply>;
   if (status !== 200) throw new Error(reply.message ?? `the gate answered ${status}`);
-  if (reply.exitCode !== 0 && reply.exitCode !== 2) throw new Error('the gate gave no answer that can be read');
+  if (reply.exitCode !== 0 && reply.exitCode !== 2) throw new Error('the gate gave an unreadable answer');
   return reply as HookReply;
 }
 
-/** The gate's no to a use of a tool. Its message is for the model: the reason, and what it may do instead. */
+/** The gate refused a use of a tool. The message is for the model: the reason, and what it may do instead. */
 export class UseRefused extends Error {
   constructor(message: string) {
     super(message);

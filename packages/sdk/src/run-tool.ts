@@ -4,7 +4,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { Tool } from './tool.ts';
 import type { ValueOf } from './schema.ts';
 
-/** The input is not what the tool takes: the caller's error, not the tool's. */
+/** The input does not match the schema: an error of the caller, not of the tool. */
 export class InvalidInput extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -12,7 +12,7 @@ export class InvalidInput extends Error {
   }
 }
 
-/** The tool gave something else than it promised: a defect of the tool. */
+/** The output does not match the schema: a defect of the tool. */
 export class InvalidOutput extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -32,7 +32,7 @@ export interface StringOptions extends Remarks<string> {
   readonly maxLength?: number;
   /** A regular expression that must match somewhere in the text. */
   readonly pattern?: string;
-  /** Such as `date-time` or `uri`: a remark to callers, which nobody checks. */
+  /** Such as `date-time` or `uri`: a hint for callers, which is not checked. */
   readonly format?: string;
 }
 
@@ -121,7 +121,7 @@ type ObjectOf<Properties> = Flat<
 /** Shows one object in editors and error messages instead of an intersection. */
 type Flat<Type> = { [Name in keyof Type]: Type[Name] };
 
-/** Exactly these properties: a name that is not listed is an error of the caller, not a silent nothing. */
+/** Exactly these properties: a name that is not listed is an error of the caller, and is not ignored. */
 export function object<const Properties extends Readonly<Record<string, Property>>>(
   properties: Properties,
   options: Remarks<ObjectOf<Properties>> = {},
@@ -149,7 +149,7 @@ function schemaOf(property: Property): JsonObject {
   return isOptional(property) ? property.optional : property;
 }
 
-// Options are keywords of JSON Schema under their own names; one that is set to undefined was not meant.
+// Options are keywords of JSON Schema under their own names; one that is set to undefined is left out.
 function build<Value>(keywords: JsonObject, options: object): Schema<Value> {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...keywords, ...Object.fromEntries(given) };

@@ -7,7 +7,7 @@ import { standardInput } from './standard-input.ts';
 import { defineTool, ToolError } from './tool.ts';
 import type { Tool, ToolSpec } from './tool.ts';
 
-/** How a tool ends. Whatever is not 0 comes with a reason on stderr. */
+/** How a tool ends. Every code but 0 comes with a reason on stderr. */
 export const toolExitCodes = {
   success: 0,
   /** An error that nobody expected, or an output that breaks the tool's own schema. Node uses it for crashes, too. */
@@ -25,14 +25,15 @@ export interface ToolProcess {
   readonly args: readonly string[];
   readonly stdin: AsyncIterable<Uint8Array> & { readonly isTTY?: boolean };
   readonly writeOutput: (text: string) => Promise<void>;
-  /** Given by the gate: with it before its answer, the tool need not end before the answer counts. Absent: not given. */
+  /** From the gate: with this before its answer, the answer counts before the tool ends. Absent: not given. */
   readonly answerSign?: string;
   readonly writeError: (text: string) => Promise<void>;
 }
 
 /**
  * Makes this process the tool: answers `--schema` and `--help`, otherwise reads one call from stdin, prints its answer
- * and ends the process, whatever the tool left running. From here on, what anything else prints to stdout goes to stderr.
+ * and ends the process, whatever the tool left running. From here on, what anything else prints to stdout goes to
+ * stderr.
  */
 export function serveTool<const Input extends JsonObject, const Output extends JsonObject = JsonObject>(
   tool: ToolSpec<Input, Output> | Tool<Input, Output>,
@@ -71,7 +72,7 @@ function complainAboutSilence(): void {
   process.exitCode = toolExitCodes.defect;
 }
 
-/** One life of a tool's process. Resolves with its exit code; rejects only when nobody reads what it writes. */
+/** The whole run of a tool's process. Resolves with its exit code; rejects only when nobody reads what it writes. */
 export async function answerProcess<Input extends JsonObject, Output extends JsonObject>(
   tool: Tool<Input, Output>,
   { args, stdin, writeOutput, writeError, answerSign }: ToolProcess,
@@ -102,7 +103,7 @@ export async function answerProcess<Input extends JsonObject, Output extends Jso
   }
 }
 
-/** In one piece: anyone who reads it acts when it is whole. */
+/** In one piece, because the reader acts as soon as the answer is complete. */
 function frameAnswer(answer: string, sign: string | undefined): string {
   return sign === undefined ? answer : `\u001e${sign} ${Buffer.byteLength(answer)}\n${answer}`;
 }

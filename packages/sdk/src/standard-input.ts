@@ -2,18 +2,18 @@ import { readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 
-/** What a process holds while it does nothing. */
+/** The resources of an idle process. */
 const ownResources: readonly string[] = ['PipeWrap', 'TTYWrap'];
 
 /**
- * What this process is given on standard input. A tool that is started ahead of its call waits here, and one that has
- * nothing else to do waits in the kernel: it goes on within 0.3 ms of its input, where a stream that has never been read
- * takes 1.4.
+ * The standard input of this process. A tool that is started ahead of its call waits here. If it has nothing else to
+ * do, it waits in the kernel: it continues within 0.3 ms of its input, where a stream that has never been read takes
+ * 1.4.
  */
 export const standardInput = { isTTY: isatty(0), [Symbol.asyncIterator]: readInput };
 
 async function* readInput(): AsyncGenerator<Uint8Array> {
-  // What was begun before may go on by itself, and then it must be able to.
+  // Work that was begun before must be able to continue.
   await nextTurn();
   const isIdle = process.getActiveResourcesInfo().every((name) => ownResources.includes(name));
   if (isIdle && (yield* readWaiting())) return;

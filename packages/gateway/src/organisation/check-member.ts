@@ -11,8 +11,8 @@ export type MemberCheck =
   | { readonly allowed: false; readonly because: 'revoked'; readonly permission: Permission };
 
 /**
- * Whether the organisation lets an agent use a tool, as far as it has said anything. What is revoked at a level is so for
- * all below it; what is granted at one adds to the roles. Where nothing was said, the roles decide.
+ * Whether the organisation lets an agent use a tool, if it has an entry about that. A revocation at a level applies to
+ * all levels below it; a grant adds to the roles. Without an entry, the roles decide.
  */
 export function checkMember(organisation: Organisation, agent: string, tool: string): MemberCheck {
   const member = findMember(organisation, 'agent', agent);
@@ -49,7 +49,7 @@ function permissionsFor(
 
 const mostRemembered = 1024;
 
-/** By the organisation as it stands: another object stands for it as soon as anything in it changes. */
+/** By the organisation, which is another object as soon as anything in it changes. */
 const checks = new WeakMap<Organisation, ReturnType<typeof rememberAgents>>();
 
 function rememberAgents(organisation: Organisation) {
@@ -65,7 +65,7 @@ export function findMembership(
   { principal, agent }: Pick<Session, 'principal' | 'agent'>,
   tool: string,
 ): Membership | Refusal {
-  // It says nothing about people: they run the gate.
+  // The organisation does not limit people, who run the gate.
   if (principal === 'operator') return {};
   const check = checks.getOrInsertComputed(organisation, rememberAgents).of(agent).of(tool);
   if (check.allowed) return check.membership;

@@ -14,7 +14,7 @@ export interface OfficeParts {
   readonly rolesOf: (agent: string) => readonly string[];
 }
 
-/** Who decides about whose calls. Reads the organisation afresh each time. */
+/** Who decides about whose calls. Reads the current organisation each time. */
 export class Offices {
   readonly #parts: OfficeParts;
 
@@ -26,12 +26,12 @@ export class Offices {
     return person.principal === 'operator' && (this.#isPersonal() || this.#directors().includes(person.agent));
   }
 
-  /** A director stands above every senior. */
+  /** A director is above every senior. */
   isSenior(person: Session, agent: string): boolean {
     return this.isDirector(person) || (person.principal === 'operator' && this.seniorOf(agent) === person.agent);
   }
 
-  /** The owner can always put an organisation right whose directors are gone. An agent asks, and a person decides. */
+  /** The owner can always repair an organisation whose directors are gone. If an agent asks, a person decides. */
   mayAdminister({ principal, agent, ...session }: Session): boolean {
     if (principal === 'agent') return this.#isDirectorAgent(agent);
     return agent === this.#parts.owner || this.isDirector({ principal, agent, ...session });
@@ -44,7 +44,7 @@ export class Offices {
     return member?.senior ?? organisation.teams.find(({ name }) => name === member?.team)?.senior;
   }
 
-  /** Whether an agent stands above another. In a circle nobody does. */
+  /** Whether an agent is above another. In a circle none is. */
   isSeniorAgent(senior: string, agent: string): boolean {
     const isMember = findMember(this.#parts.readOrganisation(), 'agent', senior) !== undefined;
     if (!isMember || this.seniorAgentOf(agent) !== senior) return false;
@@ -63,7 +63,7 @@ export class Offices {
     return member?.seniorAgent ?? organisation.teams.find(({ name }) => name === member?.team)?.seniorAgent;
   }
 
-  /** Undefined: nobody is there who could decide. */
+  /** Undefined: there is nobody who could decide. */
   routeApproval(session: Pick<Session, 'agent'>, risk: Risk): ApproverRole | undefined {
     const role: ApproverRole = risk === 'critical' ? 'director' : 'senior';
     if (this.#isPersonal()) return role;
@@ -73,7 +73,9 @@ export class Offices {
     return deciders.some((name) => active.includes(name)) ? role : undefined;
   }
 
-  /** The person who is asked first: the senior if that is who decides, or else a director, present ones before others. */
+  /**
+   * The person who is asked first: the senior if that is who decides, or else a director, present ones before others.
+   */
   assigneeOf(agent: string, role: ApproverRole): string {
     if (this.#isPersonal()) return this.#parts.owner;
     const active = this.#parts.activePeople();

@@ -8,8 +8,8 @@ import { referencesIn } from './template.ts';
 export type FindDefinition = (name: string) => ToolDefinition | undefined;
 
 /**
- * A pipeline counts as the worst of its steps, and a tool that is not known as bad. That is for people who look at it; for
- * the steps it changes nothing, because each of them is judged by itself.
+ * A pipeline has the highest risk of its steps, and an unknown tool has high risk. That informs people; it changes
+ * nothing for the steps, because each of them is judged by itself.
  */
 export function definePipeline({ description, steps, assigned }: Pipeline, find: FindDefinition): ToolDefinition {
   const tools = steps.map(({ tool }) => find(tool));
@@ -27,13 +27,13 @@ export function definePipeline({ description, steps, assigned }: Pipeline, find:
     }),
     // It starts no program itself.
     requiresSandbox: false,
-    // What a tool for operators returns, such as a token, is kept for nobody; nor is it when a pipeline returns it.
+    // The result of a tool for operators, such as a token, is never kept; nor is it when a pipeline returns it.
     audience: tools.some((tool) => tool !== undefined && tool.audience !== 'everyone') ? 'operator' : 'everyone',
     ...(secrets.length === 0 ? {} : { secretArguments: [...new Set(secrets)] }),
   };
 }
 
-/** What of the input goes into a secret argument of the step is as secret. */
+/** Inputs that go into a secret argument of a step are secret too. */
 function findSecretInputs(
   { arguments: template }: PipelineStep,
   secretArguments: readonly string[],

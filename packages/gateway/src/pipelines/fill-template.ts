@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Reference, Template } from './template.ts';
 
-/** A reference that has no value, or one that does not fit where it stands. The message is for the caller. */
+/** A reference without a value, or with one that does not fit there. The message is for the caller. */
 export class FillError extends Error {}
 
 /** What references are looked up in. */
 export interface Values {
   readonly input: JsonObject;
-  /** By the id of the step; undefined where a step failed and the pipeline went on. */
+  /** By the id of the step; undefined if a step failed and the pipeline continued. */
   readonly steps: ReadonlyMap<string, Json | undefined>;
 }
 
@@ -26,8 +26,8 @@ export function lookUpIn({ input, steps }: Values): LookUp {
 }
 
 /**
- * The JSON that a template stands for. What the references add may not be longer than `mostCharacters`: a short template can
- * repeat a long value often. Throws FillError.
+ * The JSON that a template stands for. What the references add may not be longer than `mostCharacters`: a short
+ * template can repeat a long value often. Throws FillError.
  */
 export function fillTemplate(template: Template, lookUp: LookUp, mostCharacters: number): Json {
   let left = mostCharacters;

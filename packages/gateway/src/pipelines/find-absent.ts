@@ -2,8 +2,8 @@ import { isJsonObject } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 
 /**
- * The first part of a path that no value of this schema can have. Undefined: all of it may be there. Only what a schema
- * rules out plainly counts; what it leaves open shows when the pipeline runs.
+ * The first part of a path that no value of this schema can have. Undefined: all of it may exist. Only what the schema
+ * clearly excludes counts; the rest shows when the pipeline runs.
  */
 export function findAbsent(schema: Json | undefined, path: readonly string[]): string | undefined {
   let at = schema;

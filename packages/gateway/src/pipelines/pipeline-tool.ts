@@ -19,7 +19,7 @@ export interface PipelineParts {
   readonly submitStep: SubmitStep;
 }
 
-/** Of each step, for the person who decides. */
+/** How much of each step is shown to the person who decides. */
 const mostShown = 64 * 1024;
 
 export function offerPipeline(pipeline: Pipeline, file: string, parts: PipelineParts): ToolOffer {
@@ -37,9 +37,9 @@ export function offerPipeline(pipeline: Pipeline, file: string, parts: PipelineP
   };
 }
 
-/** The pipeline itself touches nothing: what its steps touch is judged when each of them is called. */
+/** The pipeline itself touches nothing; each step is judged when it is called. */
 export function pipelineTool(pipeline: Pipeline, definition: ToolDefinition, submitStep: SubmitStep): AnyTool {
-  // The summary of a success is asked for apart from the run; the arguments of a call are one object all the way.
+  // The summary of a success is made apart from the run; the arguments of a call stay the same object throughout.
   const ends = new WeakMap<JsonObject, readonly EndedStep[]>();
   return {
     definition,
@@ -62,7 +62,7 @@ function summarize(ended: readonly EndedStep[]): string {
 function previewSteps({ steps }: Pipeline, definition: ToolDefinition, args: JsonObject): Effect {
   const { name, version, secretArguments = [] } = definition;
   const lookUpInput = lookUpIn({ input: args, steps: new Map() });
-  // What is not known yet, and what nobody should see, is shown as it is written.
+  // References whose value is unknown or secret are shown as they are written.
   const lookUp: LookUp = (reference) => {
     const {
       text,
@@ -75,7 +75,7 @@ function previewSteps({ steps }: Pipeline, definition: ToolDefinition, args: Jso
   const given = Object.entries(args).filter(([argument]) => !secretArguments.includes(argument));
   const whole = JSON.stringify(Object.fromEntries(given));
   const lines = steps.map((step, at) => `${at + 1}. ${step.id}: ${step.tool} ${showArguments(step, lookUp, whole)}`);
-  const rest = ['Each step is judged by itself when its turn comes, and asks by itself where it must.'];
+  const rest = ['Each step is judged by itself when it runs, and asks a person if it must.'];
   const detail = [...lines, ...rest].map((line) => `${makeVisible(line)}\n`).join('');
   return {
     summary: `Run the pipeline ${name} ${version}, ${spellCount(steps.length, 'step')}.`,
@@ -84,13 +84,13 @@ function previewSteps({ steps }: Pipeline, definition: ToolDefinition, args: Jso
   };
 }
 
-/** Where the arguments of a step would be too long, what they are made of is shown. */
+/** If the arguments of a step would be too long, the template is shown instead. */
 function showArguments(
   { arguments: template, shownArguments, continues }: PipelineStep,
   lookUp: LookUp,
   whole: string,
 ): string {
-  const goesOn = continues ? ' (goes on if this fails)' : '';
+  const goesOn = continues ? ' (the pipeline continues if this fails)' : '';
   const show = (value: Json): string => `${JSON.stringify(value)}${goesOn}`;
   try {
     return show(fillTemplate(template, lookUp, mostShown));

@@ -10,7 +10,7 @@ export interface ReadPipelines {
   readonly problems: readonly string[];
 }
 
-/** What a file with this text says, where only the given tools are known. */
+/** Reads a file with this text, where only the given tools are known. */
 export function readPipelines(text: string, known: readonly ToolDefinition[] = []): ReadPipelines {
   const source = readYaml({ file: 'a.yaml', bytes: Buffer.from(text) });
   const reader = new YamlReader(source);

@@ -10,7 +10,7 @@ export interface Pipeline {
   readonly steps: readonly PipelineStep[];
   /** Absent: what the last step returned. */
   readonly output?: Template;
-  /** What an operator says about it. It cannot make it less than its steps are. */
+  /** What an operator assigned to it. It cannot be below the risk of its steps. */
   readonly assigned: Pick<AssignedProperties, 'risk' | 'confirmation' | 'timeoutMs'>;
   /** Steps and output as they are written, for people and for the pin. */
   readonly source: { readonly steps: Json; readonly output?: Json };
@@ -25,7 +25,7 @@ export interface PipelineStep {
   readonly arguments: Template;
   /** As written. */
   readonly shownArguments: JsonObject;
-  /** Whether the pipeline goes on when the step fails or is refused. */
+  /** Whether the pipeline continues when the step fails or is refused. */
   readonly continues: boolean;
 }
 

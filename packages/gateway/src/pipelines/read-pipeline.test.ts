@@ -50,7 +50,7 @@ test('every mistake is told with its line, and costs only the pipeline that has 
     [`steps: [${Array.from({ length: 33 }, (_, n) => `{ id: s${n}, tool: x }`).join(', ')}]`, /at most 32/],
     ['steps: [{ tool: x }]', /lacks id/],
     ['steps: [{ id: A, tool: x }]', /id must be/],
-    ['steps: [{ id: a, tool: x }, { id: a, tool: x }]', /has the id a already/],
+    ['steps: [{ id: a, tool: x }, { id: a, tool: x }]', /already has the id a/],
     ['steps: [{ id: a, tool: Not A Tool }]', /tool must be/],
     ['steps: [{ id: a, tool: x@1@2 }]', /tool must be/],
     ['steps: [{ id: a, tool: "${input.tool}" }]', /tool must be/],

@@ -39,10 +39,10 @@ export function readPipeline(node: YamlNode, reader: YamlReader, find: FindDefin
   const assigned = readProperties(fields, reader);
   const scope = { inputSchema: inputSchema ?? {}, steps: new Map<string, Json | undefined>() };
   const steps = readSteps(fields.steps, scope, reader, find);
-  // References to steps that could not be read would be told as mistakes of their own.
+  // References to steps that could not be read would be reported as further mistakes.
   const output =
     fields.output === undefined || steps === undefined ? undefined : readTemplate(fields.output, scope, reader);
-  // Everything was looked at, so that all problems are told at once.
+  // Everything was read, so that all problems are reported at once.
   const isWhole = reader.problems.length === before;
   if (!isWhole || !name || !description || !version || !tags || !inputSchema || !outputSchema || !steps)
     return undefined;
@@ -73,7 +73,7 @@ function readSteps(
   return steps.includes(undefined) ? undefined : (steps as PipelineStep[]);
 }
 
-/** Adds itself to the scope also when something is wrong with it, so that one mistake is told once. */
+/** Adds the step to the scope even if something is wrong with it, so that one mistake is reported once. */
 function readStep(
   node: YamlNode,
   scope: GrowingScope,
@@ -102,7 +102,7 @@ function readId(node: YamlNode, { steps }: Scope, reader: YamlReader): string | 
   const id = reader.readString(node, 'id');
   if (id === undefined) return undefined;
   if (!idForm.test(id)) return reader.note(node, 'id must be up to 32 small letters, digits, "_" and "-"');
-  return steps.has(id) ? reader.note(node, `another step has the id ${id} already`) : id;
+  return steps.has(id) ? reader.note(node, `another step already has the id ${id}`) : id;
 }
 
 /** A name, or one with a version. Whether there is such a tool is known when the step is called. */

@@ -63,7 +63,7 @@ function explainUnknown({ text, step, path }: Reference, { inputSchema, steps }:
   }
   if (!steps.has(step)) return `${text} names no step before this one; before it: ${list([...steps.keys()])}`;
   const returned = steps.get(step);
-  // Any result can be too large for an answer, and then has this name instead of its own.
+  // A result that is too large for an answer has this name instead of its own fields.
   const absent = first === 'kept' ? undefined : findAbsent(returned, path);
   if (absent === undefined) return undefined;
   return `${text}: the tool of ${step} returns no ${absent}; it returns: ${list(namesIn(returned))}`;

@@ -160,7 +160,10 @@ test('a preview shows the steps as far as they are known, and no secret', async 
   const tool = pipelineTool(pipeline, definition, () => assert.fail('a preview calls nothing'));
   const { summary, detail } = await tool.preview({ path: 'a\u202eb', word: 'hush' }, {} as ToolContext);
   assert.equal(summary, 'Run the pipeline chain 1.0.0, 2 steps.');
-  assert.match(detail, /^1\. one: read \{"path":"a\\u202eb","word":"\$\{input\.word\}"\} \(goes on if this fails\)$/m);
+  assert.match(
+    detail,
+    /^1\. one: read \{"path":"a\\u202eb","word":"\$\{input\.word\}"\} \(the pipeline continues if this fails\)$/m,
+  );
   assert.match(detail, /^2\. two: write \{"text":"<\$\{steps\.one\.text\}>"\}$/m);
   const long = await tool.preview({ path: 'x'.repeat(1e6), word: '' }, {} as ToolContext);
   assert.match(long.detail, /The arguments of the pipeline are \{/);

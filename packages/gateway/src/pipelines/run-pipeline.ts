@@ -8,7 +8,7 @@ import type { Pipeline, PipelineStep } from './pipeline.ts';
 import type { FailedStep, StepEnding, SubmitStep } from './submit-step.ts';
 import { referencesIn } from './template.ts';
 
-/** What became of a step. */
+/** How a step ended. */
 export interface EndedStep {
   readonly id: string;
   /** Absent: it succeeded. */
@@ -20,7 +20,7 @@ export interface PipelineRun {
   readonly ended: readonly EndedStep[];
 }
 
-/** As much as arguments of a call may be by default; the gate looks again, by the rules in force. */
+/** The default limit of a call's arguments; the gate checks them again, by the rules in force. */
 const mostFilled = 16 * 1024 * 1024;
 
 /**
@@ -77,7 +77,7 @@ interface Place {
   readonly total: number;
 }
 
-/** Only what somebody refers to is kept until then: results can be large, and many pipelines run at once. */
+/** Only results that something refers to are kept: they can be large, and many pipelines run at once. */
 function neededSteps({ steps, output }: Pick<Pipeline, 'steps' | 'output'>): (id: string) => boolean {
   const templates = [...steps.map((step) => step.arguments), ...(output === undefined ? [] : [output])];
   const needed = new Set(templates.flatMap(referencesIn).flatMap(({ step }) => step ?? []));
@@ -124,7 +124,7 @@ function failed(place: Place, ending: FailedStep): ToolFailure {
   const advice = pendingTask === undefined ? remedy : 'Once somebody has approved it, call the pipeline again.';
   const did = place.index === 0 ? '' : 'What the steps before it did remains.';
   const said = [`Stopped at ${nameStep(place, ending)}: ${how}, ${code}: ${why}`, advice, did];
-  // Not with the code of the step: that a call may be repeated would be true of the step, not of all of them.
+  // Not the code of the step: that a call may be repeated is true for the step, not for the whole pipeline.
   const { category } = describeCode(code);
   return new ToolFailure('STEP_FAILED', said.filter((text) => text !== '').join(' '), { category });
 }

@@ -17,7 +17,7 @@ export interface StepCall {
   /** Aborts with the pipeline. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
-  /** Hears that the step waits for a person. */
+  /** Called when the step waits for a person. */
   readonly onPending: (taskId: string) => void;
 }
 
@@ -41,8 +41,8 @@ export interface FailedStep {
 }
 
 /**
- * Runs a step through the whole gate, as the session of its parent is now. Where a person must decide, it waits until
- * the signal aborts. Never rejects for what happens to the call. Nothing but pipelines is given this.
+ * Runs a step through the whole gate, with the current session of its parent. If a person must decide, it waits until
+ * the signal aborts. It never rejects because of how the call ends. Only pipelines get this.
  */
 export type SubmitStep = (call: StepCall) => Promise<StepEnding>;
 

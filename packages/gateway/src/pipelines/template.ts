@@ -22,7 +22,7 @@ export type Template =
 export class TemplateError extends Error {}
 
 const pathForm = /^(?:input|steps\.[A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_-]+)*$/;
-const escapeAdvice = 'write $${ where the characters themselves are meant';
+const escapeAdvice = 'write $${ for the characters themselves';
 
 /** A text that is one reference and nothing else keeps the type of its value. Throws TemplateError. */
 export function parseText(text: string): Template {
@@ -47,7 +47,7 @@ export function referencesIn(template: Template): readonly Reference[] {
   }
 }
 
-/** No two texts stand side by side. */
+/** Never returns two texts in a row. */
 function splitText(text: string): (string | Reference)[] {
   const pieces: (string | Reference)[] = [];
   let plain = '';

@@ -6,7 +6,7 @@ import { firstOperator } from '../call/session.ts';
 import type { Session } from '../call/session.ts';
 import type { Store } from '../storage/stores.ts';
 
-/** The session of a credential, at a door, now; or why not. Unknown and absent credentials answer alike. */
+/** The session of a credential, at a door, now; or why not. Unknown and absent credentials get the same answer. */
 export function authenticate(
   store: Pick<Store, 'findSessionByToken'>,
   caller: { readonly credential?: string | undefined; readonly door: Door },
@@ -17,7 +17,7 @@ export function authenticate(
   const session = credential ? store.findSessionByToken(hash('sha256', credential)) : undefined;
   if (session === undefined) {
     return refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.', {
-      remedy: 'Present the token of a live session as `Authorization: Bearer …`; an operator hands it out.',
+      remedy: 'Present the token of a live session as `Authorization: Bearer …`; an operator gives it to you.',
     });
   }
   if (!isAccepted(session, door)) {
@@ -33,7 +33,10 @@ function isAccepted(session: Session, at: Door): boolean {
   return at === 'operator-socket' || (at === 'tcp' && !isFirst(session));
 }
 
-/** Their credential is in the home of the daemon. Who can read it there also reaches the socket, so the port need not take it. */
+/**
+ * Their credential is in the home of the daemon. A user who can read it there can also use the socket, so the port does
+ * not accept it.
+ */
 function isFirst({ agent }: Session): boolean {
   return agent === firstOperator;
 }
@@ -49,11 +52,11 @@ function nameDoors(session: Session): Pick<Refusal, 'remedy' | 'forOperators'> {
     return { remedy };
   }
   const socket = 'The first operator uses the operator socket, as the user who runs the daemon.';
-  const forOperators = `${socket} \`sallyport person add\` gives another person a credential of their own, which is accepted at TCP as well.`;
+  const forOperators = `${socket} \`sallyport person add\` gives another person their own credential, which is also accepted over TCP.`;
   return { remedy: socket, forOperators };
 }
 
-/** What helps where a session is over. */
+/** What to do when a session is over. */
 export const askForSession = {
   remedy: 'Ask the operator for a new session.',
   forOperators: '`sallyport session create` makes a new one.',

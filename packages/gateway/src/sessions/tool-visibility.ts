@@ -23,8 +23,8 @@ export interface ToolVisibilityParts {
 }
 
 /**
- * Which tools a session is shown, at every door: those of which some call would pass lease, organisation, mode and rules
- * now, by what these gates themselves ask. A call can still be refused because of what it names.
+ * Which tools a session sees, at every door: those with some call that would pass lease, organisation, mode and rules
+ * now. It asks the same functions as these gates. A call can still be refused because of what it names.
  */
 export class ToolVisibility {
   readonly #parts: ToolVisibilityParts;
@@ -33,7 +33,7 @@ export class ToolVisibility {
     this.#parts = parts;
   }
 
-  /** Whether the tool is for this session at all, in whatever mode and under whatever rules. */
+  /** Whether the session may see the tool at all, in any mode and under any rules. */
   isEntitled(tool: AnyTool, session: Session, nowMs: number): boolean {
     return this.#standingFor(tool, session, nowMs) !== undefined;
   }
@@ -46,13 +46,15 @@ export class ToolVisibility {
     const mode = store.readMode();
     if (modeRefusal(definition, mode, modes, session.principal) !== undefined) return false;
     const { principal, agent } = session;
-    // People see what the rules close, or they would not learn that a tool still needs a rule.
+    // People also see tools that the rules close, so that they notice when a rule is missing.
     if (principal === 'operator') return true;
     const asked = { ...membership, tool: definition, principal, agent, mode, nowMs };
     return rulesFor(session)?.mayOpen(asked) ?? false;
   }
 
-  /** What it depends on, besides the tools and the time of day: some item differs when it may have changed. Cheap. */
+  /**
+   * What it depends on, besides the tools and the time of day: an item differs if the result may have changed. Cheap.
+   */
   causesOf(session: Session, nowMs: number): readonly unknown[] {
     const { store, rulesFor } = this.#parts;
     const { lease } = session;

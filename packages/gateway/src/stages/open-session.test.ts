@@ -50,7 +50,7 @@ test('no token, an empty one, an unknown one and the hash of a token all get the
     assertRefused(answer, {
       code: 'UNAUTHENTICATED',
       rule: 'credential',
-      remedy: 'Present the token of a live session as `Authorization: Bearer …`; an operator hands it out.',
+      remedy: 'Present the token of a live session as `Authorization: Bearer …`; an operator gives it to you.',
     });
     assert.deepEqual(answer, answers[0]);
   }

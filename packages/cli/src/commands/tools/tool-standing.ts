@@ -94,7 +94,7 @@ function spellArguments(schema: Fields): string {
 function spellSteps(steps: unknown): string {
   const lines = (Array.isArray(steps) ? steps : []).map(asFields).map((step) => {
     const { id, tool, arguments: args = {}, continue: goesOn } = step;
-    const note = goesOn === true ? ' (goes on if this fails)' : '';
+    const note = goesOn === true ? ' (the pipeline continues if this fails)' : '';
     return `${String(id)}: ${String(tool)} ${JSON.stringify(args)}${note}`;
   });
   return lines.join('\n');

@@ -112,7 +112,7 @@ function sayHere(answer: Answer, code: Code): { readonly message?: string; reado
     };
   }
   if (code !== 'UNAUTHENTICATED') return {};
-  return { remedy: `Send the token of a live session as session_token; an operator hands it out. ${advice}` };
+  return { remedy: `Send the token of a live session as session_token; an operator gives it to you. ${advice}` };
 }
 
 function namedTicket(approval: NonNullable<Problem['approval']>) {

@@ -39,7 +39,7 @@ function createTool({ store, offices }: OrganisationToolParts) {
     change: async ({ name, team, role, system_prompt: systemPrompt, ...seniors }) => {
       const organisation = store.readOrganisation();
       if (findMember(organisation, 'agent', name) !== undefined) {
-        throw new ToolFailure('ALREADY_EXISTS', `Agent ${name} is a member already.`);
+        throw new ToolFailure('ALREADY_EXISTS', `Agent ${name} is already a member.`);
       }
       if (team !== undefined && !organisation.teams.some((each) => each.name === team)) throw missing('team', team);
       const member: Member = {

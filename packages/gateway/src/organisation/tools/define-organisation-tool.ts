@@ -36,8 +36,8 @@ export interface Changing<Named extends schema.Properties, Required extends stri
 }
 
 /**
- * Who may use what and who decides is changed by directors only. A person among them confirms what they see; where an
- * agent with that role asks, a person decides.
+ * Only directors change who may use what and who decides. A person confirms the change that they see; if an agent with
+ * that role asks, a person decides.
  */
 export function defineChanging<
   const Named extends schema.Properties,
@@ -96,7 +96,7 @@ export function requirePerson(store: Pick<Store, 'liveSessions'>, name: string):
   });
 }
 
-/** Agents come and go with their sessions; a member is one that was meant to be there. */
+/** The agent must be a member, because agents come and go with their sessions. */
 function requireAgent(organisation: Organisation, name: string): void {
   if (findMember(organisation, 'agent', name) === undefined) throw missing('agent', name);
 }

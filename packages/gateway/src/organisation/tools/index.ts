@@ -11,7 +11,7 @@ import { describePermission, permissionTools } from './permissions.ts';
 import { roleTools } from './roles.ts';
 import { teamTools } from './teams.ts';
 
-/** Running the organisation, through the gate like everything else. */
+/** Tools that show and change the organisation, as governed calls. */
 export function organisationTools(parts: OrganisationToolParts): readonly AnyTool[] {
   return [
     showTool(parts),

@@ -21,7 +21,7 @@ export interface PeopleToolOptions {
   readonly address: () => string;
 }
 
-/** Who may run the gate. Each person has a credential of their own, so that records carry their own name. */
+/** Who may run the gate. Each person has their own credential, so that records have their name. */
 export function peopleTools(store: PeopleStore, options: PeopleToolOptions): readonly AnyTool[] {
   return [addTool(store, options), listTool(store), revokeTool(store, options.endSession)];
 }
@@ -46,7 +46,7 @@ function addTool(store: PeopleStore, { workspace, address }: PeopleToolOptions) 
     run: async ({ name }) => {
       const taken = activePeople(store).find((person) => person.agent.toLowerCase() === name.toLowerCase());
       if (taken !== undefined || name.toLowerCase() === firstOperator) {
-        throw new ToolFailure('ALREADY_EXISTS', `There is a person named ${name} already. Choose another name.`);
+        throw new ToolFailure('ALREADY_EXISTS', `There is already a person named ${name}. Choose another name.`);
       }
       if (holdsOffice(store.readOrganisation(), name)) {
         throw new ToolFailure(
@@ -153,7 +153,7 @@ function isPerson({ principal, door }: Session): boolean {
   return principal === 'operator' && door === undefined;
 }
 
-/** Sessions of agents are not people, whatever id is given. */
+/** Refuses the id of an agent's session. */
 async function findPerson(store: PeopleStore, id: string): Promise<Session> {
   const found = await store.readSession(id);
   if (found !== undefined && isPerson(found)) return found;

@@ -25,7 +25,7 @@ const targetProperties = {
   }),
 };
 
-/** Granting tools and taking them away, for the organisation, a team or an agent. */
+/** Tools that grant and revoke tools, for the organisation, a team or an agent. */
 export function permissionTools(parts: OrganisationToolParts): readonly AnyTool[] {
   return [effectTool(parts, 'granted'), effectTool(parts, 'revoked'), clearTool(parts), checkTool(parts)];
 }
@@ -58,10 +58,13 @@ function clearTool({ store, offices }: OrganisationToolParts) {
     properties: targetProperties,
     required: ['level', 'tools'],
     answers: PermissionSchema,
-    tell: (target) => `Forget what was said about ${target.tools} for ${describeTarget(target)}.`,
+    tell: (target) => `Remove the grant or revocation of ${target.tools} for ${describeTarget(target)}.`,
     change: async (target, { session }) => {
       if (!(await store.changeOrganisation({ kind: 'remove-permission', permission: target }))) {
-        throw new ToolFailure('NOT_FOUND', `Nothing was said about ${target.tools} for ${describeTarget(target)}.`);
+        throw new ToolFailure(
+          'NOT_FOUND',
+          `There is no grant or revocation of ${target.tools} for ${describeTarget(target)}.`,
+        );
       }
       return describePermission({ ...target, effect: 'inherited', by: session.agent, atMs: Date.now() });
     },
@@ -89,7 +92,7 @@ function checkTool({ store, rolesOf }: OrganisationToolParts) {
   });
 }
 
-/** A name that is misspelt must not look like a decision. Agents need not be members under the profile personal. */
+/** A misspelt name must not look like a decision. Agents need not be members under the profile personal. */
 function requireSubject({ teams, members, settings }: Organisation, { level, subject }: Target): void {
   if (level === 'organisation') {
     if (subject === '') return;

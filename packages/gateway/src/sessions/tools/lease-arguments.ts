@@ -67,12 +67,12 @@ export function readExpiry(minutes: number | undefined, nowMs: number): { readon
 /** The arguments for a request, which has lists and limits in messages of their own, and 64-bit numbers as text. */
 export function flattenRequest({ scope = {}, budget = {}, ...more }: JsonObject): JsonObject {
   const lists = Object.entries(scope as JsonObject).map(([name, list]) => [name, namesOf(list)]);
-  // What loses precision here is far beyond what the tools take, and is refused by them, on record.
+  // A number that loses precision here is far above the limits of the tools, which refuse and record it.
   const limits = Object.entries(budget as JsonObject).map(([name, limit]) => [name, Number(limit)]);
   return { ...Object.fromEntries([...lists, ...limits]), ...more } as JsonObject;
 }
 
-/** A list that is there and empty permits nothing, so it has a message around it. */
+/** An empty list permits nothing and an absent one everything, so a list has a message around it. */
 function namesOf(list: Json): Json {
   return Array.isArray(list) ? list : ((list as JsonObject)['names'] ?? []);
 }

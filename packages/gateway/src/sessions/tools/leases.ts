@@ -18,7 +18,7 @@ import { findSession, sessionProperty } from './sessions.ts';
 
 type LeaseStore = Pick<Store, 'readSession' | 'grantLease' | 'listLeases' | 'revokeLease'>;
 
-/** Saying what a session may use. Governed calls like any other, for operators only. */
+/** Tools that set what a session may use. Governed calls like any other, for operators only. */
 export function leaseTools(store: LeaseStore): readonly AnyTool[] {
   return [grantTool(store), showTool(store), revokeTool(store)];
 }
@@ -83,7 +83,7 @@ function revokeTool(store: LeaseStore) {
   });
 }
 
-/** Operators lock neither themselves nor each other out by a lease. */
+/** Operators have no leases, so that none can lock out themselves or another. */
 async function findAgentSession(store: LeaseStore, id: string, caller: Session): Promise<Session> {
   const session = await findSession(store, id);
   if (session.id !== caller.id && session.principal === 'agent') return session;

@@ -165,7 +165,7 @@ test('a callback is kept with the session; its secret is shown once, and never a
   const preview = await find('create').tool.preview({ agent: 'a', callback_url: url }, {
     session: operator,
   } as ToolContext);
-  assert.match(preview.detail, /told to https:\/\/agents\.example\.com\/hook/);
+  assert.match(preview.detail, /sent to https:\/\/agents\.example\.com\/hook/);
   assert.equal((await call('create', { agent: 'bob' })).callbackSecret, '');
 });
 

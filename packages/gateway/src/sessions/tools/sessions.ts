@@ -32,7 +32,7 @@ interface NamedFolders {
 
 /** Where sessions may work. */
 export interface SessionPlaces {
-  /** Of the daemon. */
+  /** The workspace of the daemon. */
   readonly own: string;
   /** The accepted root around a folder. Expects a path without links. */
   readonly findRoot: (folder: string) => string | undefined;
@@ -50,7 +50,7 @@ export interface SessionToolOptions {
 /** Ends a session for good, and the calls that it runs. False when it does not exist or has ended before. */
 export type EndSession = (id: string, by: string) => Promise<boolean>;
 
-/** Letting agents in and out. Governed calls like any other, for operators only. */
+/** Tools that create, show and end sessions. Governed calls like any other, for operators only. */
 export function sessionTools(store: SessionStore, options: SessionToolOptions): readonly AnyTool[] {
   return [
     createTool(store, options),
@@ -89,7 +89,7 @@ function createTool(store: SessionStore, { places, callbackSecret }: SessionTool
     answers: SessionService.method.createSession,
     argumentsOf: flattenRequest,
     preview: ({ agent, callback_url: callbackUrl }) => {
-      const detail = callbackUrl === undefined ? '' : `Decisions about its calls are told to ${callbackUrl}\n`;
+      const detail = callbackUrl === undefined ? '' : `Decisions about its calls are sent to ${callbackUrl}\n`;
       return { summary: `Create a session for ${agent}.`, detail, undoable: true };
     },
     run: async (args) => {
@@ -123,7 +123,9 @@ function createTool(store: SessionStore, { places, callbackSecret }: SessionTool
   });
 }
 
-/** A folder that the client names picks among what operators accepted. Only an operator says more, and never outside that. */
+/**
+ * A folder that the client names only selects one of the accepted folders. An operator can choose a folder inside one.
+ */
 function chooseWorkspace(args: NamedFolders, places: SessionPlaces): string {
   const { workspace, working_directory: start, client_folder: client } = args;
   if (workspace !== undefined) {
@@ -183,10 +185,10 @@ function endTool(store: SessionStore, { endSession }: SessionToolOptions) {
     preview: ({ session_id: id }) => ({ summary: `End session ${id}.` }),
     run: async ({ session_id: id }, context) => {
       const session = await findSession(store, id);
-      // A console is one of a person's browsers, and ending it takes nothing else from them.
+      // A console is one browser of a person. Ending it leaves their credential valid.
       if (session.principal === 'operator' && session.door === undefined) {
         throw new ToolFailure('EXECUTION_ERROR', 'That is the session of a person.', {
-          forOperators: '`sallyport person revoke` takes their credential.',
+          forOperators: '`sallyport person revoke` revokes their credential.',
         });
       }
       return { sessionId: id, ended: await endSession(id, context.session.agent) };
