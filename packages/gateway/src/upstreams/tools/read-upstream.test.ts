@@ -64,10 +64,7 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['command: [a]\nurl: https://x.example', /^1: .*one of: a command to start, a package to start, a url/],
   ['command: [node]\narguments: [a]', /^2: arguments does not go with command/],
   [`package: { name: a, version: '1', sha256: short, entry: a.js }`, /^1: sha256 is the hash of the files/],
-  [
-    `package: { name: a, version: '1', sha256: ${'a'.repeat(64)}, entry: ../a.js }`,
-    /^1: entry must be in the package/,
-  ],
+  [`package: { name: a, version: '1', sha256: ${'a'.repeat(64)}, entry: ../a.js }`, /^1: entry must be in the package/],
   ['url: https://x.example\nhosts: [a.example]', /^2: hosts does not go with url/],
   ['name: files\nurl: https://x.example', /^1: the gate has tools of its own that are called files/],
   ['name: Not.Good\nurl: https://x.example', /^1: the name must be/],
