@@ -54,7 +54,7 @@ function decode(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Node passes over what is no base64; what is compared with the text afterwards then differs. */
+/** Node ignores characters that are not base64; the comparison with the text afterwards then fails. */
 function decodeBase64(text: string): string {
   try {
     return atob(text);

@@ -1,11 +1,11 @@
-// What the code of the package uses of node:crypto, for a browser: SHA-256 at once. The hashes of browsers answer later,
-// which a proof of many steps cannot wait for. This is FIPS 180-4, checked against Node's in the tests.
+// What the code of the package uses of node:crypto, for a browser: SHA-256 at once. The hashes of browsers answer
+// later, which a proof of many steps cannot wait for. This is FIPS 180-4, checked against Node's in the tests.
 
 const roundConstants = fractionsOf((prime) => Math.cbrt(prime), 64);
 const initialState = fractionsOf((prime) => Math.sqrt(prime), 8);
 const blockBytes = 64;
 
-/** As node:crypto has it, for these values alone: one character a byte. */
+/** Like node:crypto, for these values only: one character a byte. */
 export function hash(algorithm: 'sha256', data: Uint8Array | string, _encoding: 'binary'): string {
   if (algorithm !== 'sha256') throw new Error(`${String(algorithm)} is not here`);
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;

@@ -35,7 +35,7 @@ async function judge(): Promise<void> {
   }
 }
 
-/** Only as text: a receipt holds what callers wrote. */
+/** Only as text: a receipt contains what callers wrote. */
 function show(state: string, [first = '', ...more]: readonly string[]): void {
   verdict.dataset['state'] = state;
   verdict.textContent = first;

@@ -6,7 +6,7 @@ import type { StoredCheckpoint } from './record.ts';
 
 interface SignedCheckpoint extends Checkpoint {
   readonly note: string;
-  /** From outside the store, out of reach of the one who changed the store. */
+  /** From outside the store, out of reach of somebody who changed the store. */
   readonly remembered: boolean;
 }
 
@@ -74,10 +74,10 @@ export class CheckpointWalk {
 
   #reportMismatch(checkpoint: SignedCheckpoint): void {
     const { size, remembered } = checkpoint;
-    // A stored match says nothing against a remembered one: a holder of the key signs what suits.
+    // A stored match does not outweigh a remembered mismatch: a holder of the key can sign anything.
     const provenFrom = remembered ? this.#rememberedSize : this.provenSize;
     const source = remembered ? 'remembered' : 'stored';
-    // Once a record differs every later root differs as well, which is no news.
+    // Once a record differs, every later root differs too, so it is reported once.
     if (this.#mismatchesFrom[source] === provenFrom) return;
     this.#mismatchesFrom[source] = provenFrom;
     const toIndex = Math.max(0, size - 1);
@@ -134,7 +134,7 @@ interface Unproven {
   readonly reason: string;
 }
 
-/** `storedSize` is what the row beside the note says. Absent: the note stands alone. */
+/** `storedSize` is what the row beside the note says. Absent: there is only the note. */
 function open(note: string, source: CheckpointSource, storedSize?: number): Checkpoint | Unproven {
   try {
     const checkpoint = openCheckpoint(note, source.verifier);

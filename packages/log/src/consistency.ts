@@ -53,8 +53,8 @@ export function writeConsistency({ oldNote, note, verifier, readNode }: Consiste
 }
 
 /**
- * `verifier`: the public key from elsewhere; absent, that of the file is believed. `kept`: the checkpoint that somebody
- * kept; absent, that of the file is believed. Throws CheckpointError when the file is not such a proof.
+ * `verifier`: the public key from elsewhere; absent, that of the file is used. `kept`: the checkpoint that somebody
+ * kept; absent, that of the file is used. Throws CheckpointError when the file is not such a proof.
  */
 export function verifyConsistencyFile(
   text: string,

@@ -22,12 +22,12 @@ export function writeTimestamp(timeS: number): Buffer {
   return bytes;
 }
 
-/** What the note holds that says it is of this witness, to be checked with its key. */
+/** The signatures in the note that name this witness, to be checked with its key. */
 export function cosignaturesOf(note: ReadNote, witness: Pick<ParsedKey, 'name' | 'keyId'>): readonly Cosignature[] {
   return note.signatures
     .filter(({ name, keyId }) => name === witness.name && keyId.equals(witness.keyId))
     .map(({ signature }) => {
-      // What has another form is kept, so that it fails instead of being passed over.
+      // A signature of another form is kept, so that it fails instead of being skipped.
       const isWhole = signature.length === timestampBytes + signatureBytes;
       const timeS = isWhole ? Number(signature.readBigUInt64BE(0)) : 0;
       return {

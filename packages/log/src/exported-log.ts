@@ -8,7 +8,7 @@ const portionBytes = 1024 * 1024;
 /** A record stays below 64 KB. */
 const longestLine = 1024 * 1024;
 
-/** A log in a file, for someone who has nothing else of the gate. Nothing in it is believed. */
+/** A log in a file, for someone who has nothing else of the gate. Nothing in it is trusted. */
 export interface ExportedLog extends LogSource {
   /** The public key that the file names. Compare it with one that you know from elsewhere. */
   readonly verifier: string;
@@ -42,7 +42,7 @@ export function spellRecord({ index, leaf, salt, payload, tag }: StoredRecord): 
   return JSON.stringify({ index, leaf: encode(leaf), ...kept, tag: encode(tag) });
 }
 
-/** Undefined: the line is not about a record. What it says is not believed. */
+/** Undefined: the line is not about a record. Its content is not trusted. */
 export function readRecordLine(text: string): StoredRecord | undefined {
   try {
     return readRecord(JSON.parse(text) as Line);
@@ -51,7 +51,7 @@ export function readRecordLine(text: string): StoredRecord | undefined {
   }
 }
 
-/** Throws when the file is not an export. What it says about the log is for the verifier to judge. */
+/** Throws when the file is not an export. The verifier judges what it says about the log. */
 export function openExport(file: string): ExportedLog {
   const [head] = readLines(file);
   const { format: found, verifier }: Line = head ?? {};
@@ -119,7 +119,7 @@ function parseLine(bytes: Uint8Array, file: string, number: number): Line {
     const line: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
     if (typeof line === 'object' && line !== null) return line;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error(`line ${number} of ${file} is not JSON`);
 }

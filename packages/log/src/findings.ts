@@ -16,7 +16,7 @@ export const findingKinds = [
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];
 
-/** One thing that is not as the gate left it. The range holds both ends. */
+/** One thing that is not as the gate left it. The range includes both ends. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly fromIndex: number;

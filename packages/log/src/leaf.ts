@@ -27,7 +27,7 @@ const resultCodes: Record<RecordResult, number> = {
 const kindsByCode = invert(kindCodes);
 const resultsByCode = invert(resultCodes);
 
-// Where in the text of a UUID or a hash each byte stands.
+// Where each byte is in the text of a UUID or a hash.
 const uuidPairs = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
 const hashPairs = Array.from({ length: hashBytes }, (_, at) => 2 * at);
 
@@ -36,7 +36,7 @@ export interface Leaf extends RecordFacts {
   readonly commitment: Buffer;
 }
 
-/** Throws when the entry cannot be said in a leaf: that is a fault of the caller, and nothing may be written. */
+/** Throws when the entry does not fit into a leaf: that is a fault of the caller, and nothing may be written. */
 export function encodeLeaf(entry: RecordFacts, commitment: Uint8Array): Buffer {
   if (!Number.isSafeInteger(entry.timeMs) || entry.timeMs < 0) throw new RangeError('the time of a record is no time');
   if (commitment.length !== hashBytes) throw new RangeError('a payload commitment has 32 bytes');
@@ -85,7 +85,7 @@ export function checkLeaf(bytes: Uint8Array): void {
   const result = byteAt(bytes, offsets.result);
   if (!resultsByCode.has(result)) throw new RangeError(`${result} is no result`);
   if (byteAt(bytes, offsets.reserved) !== 0) throw new RangeError('the reserved byte is not zero');
-  // 2^53 ms and more cannot have been a clock's.
+  // No clock shows 2^53 ms or more.
   if (byteAt(bytes, offsets.timeMs) !== 0 || byteAt(bytes, offsets.timeMs + 1) >= 0x20) {
     throw new RangeError('the time is out of range');
   }
@@ -105,7 +105,7 @@ const payloadOffset = 1 + saltBytes;
 const commitmentBlock = Buffer.alloc(payloadOffset + 64 * 1024, commitmentPrefix);
 
 /**
- * Binds a record to its payload without saying anything about it: who does not have the salt cannot try guesses.
+ * Binds a record to its payload without revealing it: nobody can test a guess without the salt.
  * Needs a fresh random salt of 32 bytes for each record.
  */
 export function commitPayload(salt: Uint8Array, payload: string): Buffer {
@@ -117,7 +117,7 @@ export function isLeafOf(leaf: Uint8Array, salt: Uint8Array, payload: string): b
   return isDigest(commitmentDigest(salt, payload), leaf, offsets.commitment);
 }
 
-/** The same, where what is hashed stands together already: 0x02, salt, and the payload in UTF-8. */
+/** The same for bytes that are already joined: 0x02, salt, and the payload in UTF-8. */
 export function commitsTo(leaf: Uint8Array, committed: Uint8Array): boolean {
   return isDigest(digest(committed), leaf, offsets.commitment);
 }
@@ -175,7 +175,7 @@ function writeHex(leaf: Buffer, offset: number, pairs: readonly number[], text: 
   }
 }
 
-/** -1 where no lower-case hexadecimal digit stands. */
+/** -1 if there is no lower-case hexadecimal digit. */
 function digitAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code >= 0x30 && code <= 0x39) return code - 0x30;

@@ -3,7 +3,7 @@ import { hashBytes, hashNode, sha256 } from './merkle.ts';
 /** The root of the perfect subtree over the leaves `index * 2^level` to `(index + 1) * 2^level - 1`. */
 export type NodeReader = (level: number, index: number) => Uint8Array;
 
-/** Reads nodes from leaf hashes held in memory. Hashes anew each time: for trees of some thousand leaves. */
+/** Reads nodes from leaf hashes held in memory. Hashes everything each time: for trees of some thousand leaves. */
 export function readNodesOf(leafHashes: readonly Uint8Array[]): NodeReader {
   const read: NodeReader = (level, index) => {
     if (level > 0) return hashNode(read(level - 1, 2 * index), read(level - 1, 2 * index + 1));

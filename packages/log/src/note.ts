@@ -1,7 +1,7 @@
 import { hashBytes, sha256 } from './merkle.ts';
 
-// Signed notes and checkpoints as C2SP defines them (signed-note, tlog-checkpoint), without any key of ours: this part is
-// also in the page that checks receipts. Keys are spelled as golang.org/x/mod/sumdb/note spells them, so that other
+// Signed notes and checkpoints as C2SP defines them (signed-note, tlog-checkpoint), without any key of ours: this part
+// is also in the page that checks receipts. Keys are spelled as golang.org/x/mod/sumdb/note spells them, so that other
 // tools can read them.
 
 /** What a key signs with: a note as it stands, or the cosignature of a witness. Both are Ed25519. */
@@ -51,7 +51,7 @@ export interface ReadNote {
 
 /** Throws CheckpointError unless this is a well-formed note. No signature is checked. */
 export function readNote(note: string): ReadNote {
-  // A database can hand out anything where a text belongs.
+  // A database can return anything in place of a text.
   const split = typeof note === 'string' ? note.lastIndexOf('\n\n') : -1;
   if (split < 0 || !note.endsWith('\n') || note.length > maxNoteLength || !note.isWellFormed()) {
     throw new CheckpointError('this is not a signed note');
@@ -78,7 +78,7 @@ export function writeSignatureLine(key: Pick<ParsedKey, 'name' | 'keyId'>, signa
   return `\u2014 ${key.name} ${Buffer.concat([key.keyId, signature]).toString('base64')}\n`;
 }
 
-/** Those that say they are of this key. Throws CheckpointError when there are none. */
+/** The signatures that name this key. Throws CheckpointError when there are none. */
 export function signaturesOf({ signatures }: ReadNote, key: Pick<ParsedKey, 'name' | 'keyId'>): readonly Buffer[] {
   const found = signatures.filter(({ name, keyId }) => name === key.name && keyId.equals(key.keyId));
   if (found.length === 0) throw new CheckpointError(`the note is not signed by the key ${describeKey(key)}`);
@@ -143,7 +143,7 @@ export function keyIdOf(name: string, type: KeyType, publicBytes: Uint8Array): B
   return sha256(typed).subarray(0, keyIdBytes);
 }
 
-/** Undefined unless the text is exactly how these bytes are written. */
+/** Undefined unless the text is the canonical base64 of these bytes. */
 export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;

@@ -2,10 +2,10 @@ import { leafBytes } from './leaf.ts';
 import { hashBytes } from './merkle.ts';
 
 /**
- * Records that stand one after the other in one block of bytes: a long log is read in half the time when there are no
+ * Records one after the other in one block of bytes: a long log is read in half the time when there are no
  * objects for each of its parts. Each record is 0x00, leaf, 0x02, salt, payload in UTF-8, tag; without 0x02, salt and
  * payload once they were erased. The two bytes are those that the hashes of leaf and payload begin with. A record with
- * parts of another length or kind cannot be written like this, and stands alone.
+ * parts of another length or type cannot be written like this, and comes alone.
  */
 export interface PackedRecords {
   readonly bytes: Buffer;

@@ -2,8 +2,8 @@ import { decodeLeaf } from './leaf.ts';
 import type { RecordResult } from './record.ts';
 
 /**
- * What was decided about a call and how it ended, in the words of its records. The members other than `result` stand in
- * a payload as they are here, and are absent when none has them.
+ * What was decided about a call and how it ended, in the words of its records. The members other than `result` are
+ * copied from a payload, and absent when none has them.
  */
 export interface ReceiptDecision {
   /** Of the last record. `none`: the call has begun, and its end is not in the receipt. */

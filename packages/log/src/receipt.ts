@@ -32,7 +32,7 @@ export interface Receipt {
 export interface ReceiptRecord {
   readonly index: number;
   readonly leaf: string;
-  /** Absent together with the payload: the content was erased, which an erasure shows, or is kept back. */
+  /** Absent together with the payload: the content was erased, which an erasure shows, or was left out. */
   readonly salt?: string;
   readonly payload?: string;
   /** The audit path of RFC 6962 in the tree of the checkpoint. */
@@ -47,7 +47,7 @@ export class ReceiptError extends Error {
 export interface ReceiptParts {
   readonly call?: string;
   readonly records: readonly Omit<StoredRecord, 'tag'>[];
-  /** Events that tell of the erasure of their payloads. */
+  /** Events that record the erasure of their payloads. */
   readonly erasures?: readonly Omit<StoredRecord, 'tag'>[];
   /** Over `size` records, of which those of the receipt are some. */
   readonly checkpoint: string;
@@ -56,7 +56,7 @@ export interface ReceiptParts {
   readonly readNode: NodeReader;
 }
 
-/** The text of a receipt. Nothing of it is verified: that is for `verifyReceipt`, before it is handed out. */
+/** The text of a receipt. Nothing is verified here: call `verifyReceipt` before you give it to anybody. */
 export function writeReceipt(parts: ReceiptParts): string {
   const { call, records, erasures = [], checkpoint, size, verifier, readNode } = parts;
   const prove = ({ index, leaf, salt, payload }: Omit<StoredRecord, 'tag'>): ReceiptRecord => ({
@@ -121,7 +121,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new ReceiptError('The file is not JSON.');
 }

@@ -15,7 +15,7 @@ interface RecordParts {
   readonly leafHash: Buffer;
   readonly isErased: boolean;
   readonly tag: Uint8Array;
-  /** Begins to tell of what was taken out of the log. Absent: it tells of something else. */
+  /** The payload, if it records a removal from the log. Absent: it is about something else. */
   readonly removal?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export class RecordJudge {
     return leafHash;
   }
 
-  /** The same for the record that stands packed from `start` to `end`. */
+  /** The same for the packed record from `start` to `end`. */
   judgePacked(index: number, bytes: Buffer, start: number, end: number): Buffer {
     const leafEnd = start + hashedLeafBytes;
     const hashed = bytes.subarray(start, leafEnd);
@@ -81,7 +81,7 @@ export class RecordJudge {
     else this.#misfits?.add(index, leafHash, tag);
   }
 
-  /** What was taken out, and by the word of the log itself. After `finish`. */
+  /** Which payloads were removed, and whether the log says so. After `finish`. */
   finishRemovals(
     size: number,
     { provenSize }: CheckpointWalk,
@@ -90,7 +90,7 @@ export class RecordJudge {
     return this.#removed.finish({ size, provenSize, hasArchiveOf }, this.#findings);
   }
 
-  /** A bad tag means another thing where the tree proves the leaf, where it refutes it, and where nothing is signed. */
+  /** The meaning of a bad tag depends on whether a checkpoint proves the leaf, refutes it, or does not cover it. */
   finish(size: number, { provenSize, signedSize }: CheckpointWalk): void {
     const findings = this.#findings;
     if (this.#misfits === undefined) {
@@ -169,7 +169,7 @@ export function matchesPayload({ salt, payload }: StoredRecord, leaf: Uint8Array
   return isLeafOf(leaf, asBytes(salt), payload);
 }
 
-// A database lets anyone with a shell put a text where bytes belong.
+// Anyone with a shell can put a text where the database should have bytes.
 function asBytes(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? value : noBytes;
 }

@@ -1,7 +1,7 @@
-/** Both ends belong to it. */
+/** Both ends are included. */
 export type IndexRange = readonly [from: number, to: number];
 
-/** What the gate took out of the log on purpose: the log says so itself, in a record that is never erased. */
+/** Payloads that the gate removed from the log on purpose. A record of the log says so, and is never erased. */
 export interface Removal {
   /** `archived`: salts and payloads are in a file. */
   readonly kind: 'erased' | 'archived';
@@ -9,11 +9,11 @@ export interface Removal {
 }
 
 const events = { payloads_erased: 'erased', payloads_archived: 'archived' } as const;
-/** Every payload that tells of a removal begins with it, and no other does. */
+/** Every payload of a removal begins with this, and no other does. */
 export const removalBeginning = '{"event":"payloads_';
 const oneRange = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
-/** The indexes as ranges. They must rise. */
+/** The indexes as ranges. They must be in rising order. */
 export function rangesOf(indexes: Iterable<number>): IndexRange[] {
   const ranges: [number, number][] = [];
   for (const index of indexes) {
@@ -29,7 +29,7 @@ export function spellRanges(ranges: readonly IndexRange[]): string {
   return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',');
 }
 
-/** Undefined: the text is not ranges that rise. */
+/** Undefined: the text is not a list of ranges in rising order. */
 export function parseRanges(text: string): readonly IndexRange[] | undefined {
   const ranges: IndexRange[] = [];
   let next = 0;
@@ -43,7 +43,9 @@ export function parseRanges(text: string): readonly IndexRange[] | undefined {
   return ranges;
 }
 
-/** What the payload of an event at `index` says was taken out. Undefined: it is no such event, or names what it cannot. */
+/**
+ * What the payload of an event at `index` says was removed. Undefined: it is no such event, or names a later record.
+ */
 export function parseRemoval(payload: string, index: number): Removal | undefined {
   if (!payload.startsWith(removalBeginning)) return undefined;
   try {

@@ -35,12 +35,11 @@ class Places {
 const mostRanges = 1000;
 
 /**
- * Which payloads are gone, and which of them the log itself says were taken out. What is gone without such a record was
- * removed by somebody else.
+ * Which payloads are gone, and for which of them the log has a record of the removal. Somebody else removed the others.
  */
 export class RemovedPayloads {
   readonly #gone = new Places();
-  /** What the records of removals say, by their place. Whether they are believed is known at the end. */
+  /** What the records of removals say, by their place. Whether they are trusted is known at the end. */
   readonly #told: { readonly index: number; readonly payload: string; readonly isTagged: boolean }[] = [];
 
   noteGone(index: number): void {
@@ -52,7 +51,7 @@ export class RemovedPayloads {
     this.#told.push({ index, payload, isTagged });
   }
 
-  /** `provenSize`: so many records, from the first, a checkpoint proves. */
+  /** `provenSize`: how many records, from the first, a checkpoint proves. */
   finish(
     { size, provenSize, hasArchiveOf }: { size: number; provenSize: number; hasArchiveOf: (index: number) => boolean },
     findings: FindingList,

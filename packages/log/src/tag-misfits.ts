@@ -5,7 +5,7 @@ import type { TagKey } from './checkpoint.ts';
 export interface Misfit {
   readonly fromIndex: number;
   toIndex: number;
-  /** How far up the log the place lies that the tag belongs to. Absent: the tag fits no place that was tried. */
+  /** How far up the log the right place of the tag is. Absent: it fits no place that was tried. */
   shift?: number;
   /** Of the first record of the row. */
   readonly leafHash: Uint8Array;
@@ -19,8 +19,8 @@ const maxSingles = 100;
 const maxRows = 200;
 
 /**
- * Tells moved records from changed ones: the tag of a moved record still names the place it was written to. Looks
- * nearby first, and then, for two that changed places, among the other misfits.
+ * Distinguishes moved records from changed ones: the tag of a moved record still fits the place it was written to.
+ * Looks nearby first, and then, for two that changed places, among the other misfits.
  */
 export class TagMisfits {
   readonly #tagKey: TagKey;

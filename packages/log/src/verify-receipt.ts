@@ -31,7 +31,7 @@ export type CheckSignature = (
 
 export interface ReceiptOptions {
   readonly checkSignature: CheckSignature;
-  /** The public key of the log, from elsewhere. Absent: the receipt's own is believed, which proves little. */
+  /** The public key of the log, from elsewhere. Absent: the receipt's own key is used, which proves little. */
   readonly verifier?: string | undefined;
   /** Public keys of witnesses that must have cosigned. */
   readonly witnesses?: readonly string[];
@@ -63,7 +63,7 @@ export interface SeenByWitness {
 
 export interface ShownRecord extends RecordFacts {
   readonly index: number;
-  /** Absent: the content was erased, or is kept back. */
+  /** Absent: the content was erased, or was left out. */
   readonly payload?: string;
   /** The record that says that the content was erased. Absent: none in the receipt does. */
   readonly erasedBy?: number;
@@ -179,7 +179,7 @@ function isContentOf(leaf: Uint8Array, salt: string, payload: string): boolean {
   }
 }
 
-/** It is there for people and programs that read the file; so it has to say what the records say, in the same order. */
+/** People and programs read it, so it must say what the records say, in the same order. */
 function isSameDecision({ decision, records }: Receipt): boolean {
   try {
     const decoded = records.map(({ leaf, payload }) => ({

@@ -10,7 +10,7 @@ import { RecordJudge } from './record-judge.ts';
 
 /**
  * A log to be judged. Both must show the same moment (one read transaction): a checkpoint newer than the records
- * looks like a truncated log. Nothing in them is believed.
+ * looks like a truncated log. Nothing in them is trusted.
  */
 export interface LogSource {
   /** By rising index. */
@@ -47,13 +47,13 @@ export interface LogReport {
   readonly checkpointSize: number;
   /** The note that proves them: keep it elsewhere and bring it next time. Absent: nothing is proven. */
   readonly checkpoint?: string;
-  /** Records after the checkpoint for which a valid tag stands. */
+  /** Records after the checkpoint that have a valid tag. */
   readonly coveredByTags: number;
   /** Records whose payload and salt the gate erased, as the log itself says. Their leaves still count. */
   readonly erased: number;
   /** Which ones: the first thousand ranges. */
   readonly erasedRanges: readonly IndexRange[];
-  /** Records whose payload and salt are in a file that was not at hand. Their leaves still count. */
+  /** Records whose payload and salt are in a file that was not available. Their leaves still count. */
   readonly archived: number;
   /** Of the tree over the records as they were read. */
   readonly root: Buffer;

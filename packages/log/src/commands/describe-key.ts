@@ -1,4 +1,4 @@
-/** With whose key it was judged. A key that came with what it proves is no proof, and that is said. */
+/** The key it was verified with. If the key came with the file, that is no proof, and the text says so. */
 export function describeKey(
   key: string,
   { isKnownKey, from }: { readonly isKnownKey: boolean; readonly from: string },
@@ -7,7 +7,7 @@ export function describeKey(
   return `Key: ${makeVisible(key)}${hint}`;
 }
 
-/** What a file says must not write to the terminal. */
+/** Text from a file must not control the terminal. */
 export function makeVisible(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -2,7 +2,10 @@ import { spellRanges } from '../removals.ts';
 import type { LogReport } from '../verify.ts';
 import { describeKey } from './describe-key.ts';
 
-/** Records after the last checkpoint cannot be judged without the gate's own key; they are counted, not blamed. */
+/**
+ * Records after the last checkpoint cannot be judged without the gate's own key; they are counted, and are not
+ * findings.
+ */
 export function isIntact({ findings, findingCount }: LogReport): boolean {
   return findings.length === findingCount && findings.every(({ kind }) => kind === 'record-appended');
 }

@@ -40,7 +40,7 @@ function capitalise(name: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }
 
-/** `effect: allow; rule_id: reads`. What stands deeper is shown as it is in the record. */
+/** `effect: allow; rule_id: reads`. Deeper values are shown as they are in the record. */
 function spell(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return spellPart(value);
   return Object.entries(value)
@@ -53,6 +53,6 @@ function spellPart(value: unknown): string {
 }
 
 function describeTime(timeMs: number): string {
-  // Beyond what a date can say, the number has to do.
+  // A number that is too large for a date is shown as it is.
   return Math.abs(timeMs) > 8.64e15 ? String(timeMs) : new Date(timeMs).toISOString();
 }

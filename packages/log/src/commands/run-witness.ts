@@ -48,7 +48,7 @@ export async function runWitness(folder: string, { name, log = [], listen = '127
   await ended;
 }
 
-/** Made at the first run. Anyone who has it can say that they saw what the witness did not see. */
+/** Made at the first run. Anyone who has it can cosign checkpoints that the witness never saw. */
 function openWitnessKey(file: string, name: string | undefined): Signer {
   if (!existsSync(file)) {
     if (name === undefined) throw new Error('Name the witness with --name; its key is made at the first run.');

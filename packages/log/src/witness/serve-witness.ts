@@ -6,7 +6,7 @@ import type { Witness } from './witness.ts';
 const mostBytes = 96 * 1024;
 const requestTimeoutMs = 10_000;
 
-/** Serves the witness protocol. Who may ask is nobody's secret: what is not signed by a known log is refused. */
+/** Serves the witness protocol. Anyone may ask; a checkpoint that no known log has signed is refused. */
 export function serveWitness(witness: Witness, onError: (error: unknown) => void): Server {
   const server = createServer((request, response) => {
     answer(witness, request, response).catch((error: unknown) => {

@@ -27,8 +27,8 @@ export interface WitnessAnswer {
 }
 
 /**
- * Remembers how far each log was seen, and signs only what continues that (C2SP tlog-witness). All of it is synchronous,
- * so that no two requests are judged by the same memory. A checkpoint is on disk before it is signed.
+ * Remembers how far each log was seen, and signs only what continues that (C2SP tlog-witness). All of it is
+ * synchronous, so that no two requests are judged by the same memory. A checkpoint is on disk before it is signed.
  */
 export class Witness {
   readonly #options: WitnessOptions;
@@ -67,7 +67,7 @@ export class Witness {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
       throw error;
     }
-    // A memory that was changed must not make us forget what we saw.
+    // If somebody changed the file, the witness must not forget what it saw.
     return openCheckpoint(note, verifier);
   }
 
