@@ -1,7 +1,7 @@
 export const networkOutcomes = ['connected', 'refused', 'unreachable', 'limited'] as const;
 export type NetworkOutcome = (typeof networkOutcomes)[number];
 
-/** What somebody asked of the network through the gate, and what became of it. */
+/** A request for a connection through the gate, and its outcome. */
 export interface NetworkEvent {
   readonly outcome: NetworkOutcome;
   /** `host:port`; for `limited`, which limit. Empty: destinations beyond those that are told apart. */
@@ -12,7 +12,9 @@ export interface NetworkEvent {
 /** Of each outcome, so that many refusals do not push out the connections that were made. */
 const mostTargets = 50;
 
-/** Which destinations were asked for, how often, and with which outcome. Bounded: what is beyond the bound is counted. */
+/**
+ * Which destinations were requested, how often, and with which outcome. Destinations beyond the bound are only counted.
+ */
 export class NetworkLog {
   readonly #targets = new Map<NetworkOutcome, Map<string, number>>();
   readonly #beyond = new Map<NetworkOutcome, number>();

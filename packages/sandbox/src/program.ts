@@ -2,7 +2,7 @@ import type { NetworkEvent } from './network-log.ts';
 
 export type Access = 'read' | 'write';
 
-/** A program to be run once, and everything it may see and use. What is not named here, it does not get. */
+/** A program to be run once, and everything it may see and use. It gets nothing else. */
 export interface Program {
   /** The first is the file, absolute, as the program sees it. */
   readonly argv: readonly [string, ...string[]];
@@ -19,8 +19,8 @@ export interface Program {
   readonly limits: ProgramLimits;
   /**
    * It may end with an answer: SALLYPORT_ANSWER in its environment is a sign that it puts before its output, with the
-   * length of it, and when all of it is there, everything that is left of the program is killed. Only in a sandbox without
-   * hosts, unix sockets and writable folders; elsewhere it is not told. Absent: it ends by itself.
+   * length of it, and when all of it is there, everything that is left of the program is killed. Only in a sandbox
+   * without hosts, unix sockets and writable folders; elsewhere it is not told. Absent: it ends by itself.
    */
   readonly mayAnswer?: boolean;
   /** `none`: an ordinary child process with a clean environment. Only where a rule says so. */
@@ -109,12 +109,14 @@ export interface ProgramEnd {
 export interface RunOptions {
   /** Ends the program and all its processes. */
   readonly signal: AbortSignal;
-  /** In order. While the promise of one chunk is open, at most a few hundred kilobytes more are taken from the program. */
+  /**
+   * In order. While the promise of one chunk is open, at most a few hundred kilobytes more are taken from the program.
+   */
   readonly onStdout: (chunk: Uint8Array) => Promise<void> | undefined | void;
   readonly onStderr: (chunk: Uint8Array) => void | Promise<void>;
   /**
-   * Hears soon what became of each connection that the program asked for, of all of them before the run settles. Must not
-   * throw. Absent: nobody wants to know.
+   * Called soon with the outcome of each connection that the program requested, and with all of them before the run
+   * settles. Must not throw. Absent: not reported.
    */
   readonly onNetwork?: (events: readonly NetworkEvent[]) => void;
   /**

@@ -1,5 +1,5 @@
 /**
- * A text of a program's as a message may quote it: whole, or nothing but its length. Never a part of it: the messages are
+ * A text of a program for a message: the whole text, or only its length. Never a part of it, because messages are
  * searched for secrets later, and half a secret is not recognised.
  */
 export function wholeText(text: string, most: number): string {

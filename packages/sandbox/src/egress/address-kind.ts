@@ -14,11 +14,11 @@ export type AddressKind =
   | 'platform'
   | 'reserved';
 
-/** The first line that holds an address decides, so a mapped address is never taken for what it maps to. */
+/** The first line that contains an address decides, so a mapped address is never treated as the one it maps to. */
 const ranges: readonly (readonly [AddressKind, readonly string[]])[] = [
   // IPv4-mapped, NAT64, 6to4 and its relays, Teredo: the address that packets end up at is another one.
   ['translated', ['::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/32', '192.88.99.0/24']],
-  // Where clouds hand out credentials and configuration, beside the link-local ones.
+  // Where clouds serve credentials and configuration, besides the link-local addresses.
   ['platform', ['168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32', 'fd00:ec2::/32', 'fd20:ce::/32']],
   ['unspecified', ['0.0.0.0/8', '::/128']],
   ['loopback', ['127.0.0.0/8', '::1/128']],
@@ -30,7 +30,9 @@ const ranges: readonly (readonly [AddressKind, readonly string[]])[] = [
   ['reserved', ['192.0.0.0/24', '198.18.0.0/15', '240.0.0.0/4', '2001::/23']],
 ];
 
-/** One list for each family: a list of both takes an IPv4 address for its IPv6 spelling, which the first line refuses. */
+/**
+ * One list for each family: a list of both takes an IPv4 address for its IPv6 spelling, which the first line refuses.
+ */
 const lists = {
   ipv4: ranges.map(([kind, subnets]) => [kind, listOf('ipv4', subnets)] as const),
   ipv6: ranges.map(([kind, subnets]) => [kind, listOf('ipv6', subnets)] as const),
@@ -38,7 +40,7 @@ const lists = {
 /** The only part of IPv6 that is handed out for use on the internet. */
 const globalUnicast = listOf('ipv6', ['2000::/3']);
 
-/** What an address is for. Undefined: the text is no address as the system itself writes them. */
+/** What an address is for. Undefined: the text is not an address in the system's own spelling. */
 export function addressKind(address: string): AddressKind | undefined {
   if (isIPv4(address)) return kindIn(address, 'ipv4') ?? 'public';
   // A zone names an interface of this machine.

@@ -6,7 +6,7 @@ import { BadProxyRequest } from './parse-proxy-request.ts';
 
 const lingerMs = 2000;
 
-/** Answers a request that led nowhere. */
+/** Answers a request that failed. */
 export function answerRequest(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
@@ -19,7 +19,7 @@ export function answerRequest(response: ServerResponse, error: unknown): void {
   response.writeHead(status, { 'Content-Length': Buffer.byteLength(text) }).end(text);
 }
 
-/** Answers a CONNECT that led nowhere, and closes. */
+/** Answers a CONNECT that failed, and closes. */
 export function answerTunnel(client: Socket, error: unknown): void {
   if (client.destroyed) return;
   const { status, text } = describeFailure(error);

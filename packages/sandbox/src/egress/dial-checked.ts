@@ -15,7 +15,7 @@ export async function dialChecked(
   for (const address of addresses) {
     options.signal.throwIfAborted();
     try {
-      // One after the other, and not at once: each is a connection that somebody sees.
+      // One after the other, and not at once, because other machines see each connection.
       return await connected(dial(address, port), options.signal);
     } catch (error) {
       failure = error;

@@ -6,7 +6,7 @@ export interface EgressLimits {
   readonly headersMs: number;
   /** To resolve a name and to connect. */
   readonly connectMs: number;
-  /** Without a byte in either direction. Answers of language models are awaited for minutes. */
+  /** Without a byte in either direction. Answers of language models can take minutes. */
   readonly idleMs: number;
   /** Of the whole call, both directions together. Absent: unlimited. */
   readonly bytes?: number;

@@ -20,7 +20,7 @@ export interface EgressProxyOptions {
   /** What the rules grant to this call. Empty: every request is refused. */
   readonly hosts: readonly HostPattern[];
   readonly limits?: Partial<EgressLimits>;
-  /** Hears what became of every request, in groups. Must not throw. */
+  /** Called with the outcome of every request, in groups. Must not throw. */
   readonly onEvents?: (events: readonly NetworkEvent[]) => void;
   /** Absent: as the system does it. */
   readonly resolve?: Resolve;
@@ -65,7 +65,7 @@ export class EgressProxy {
     return this.#record.connections;
   }
 
-  /** All that was asked for until now. */
+  /** All requests so far. */
   get log(): NetworkLog {
     return this.#record.log;
   }
@@ -81,12 +81,12 @@ export class EgressProxy {
     });
   }
 
-  /** Tells at once what was asked for until now. */
+  /** Reports all requests so far at once. */
   flush(): void {
     this.#record.flush();
   }
 
-  /** Breaks off every connection. Nothing is sent or received afterwards, and everything has been told. */
+  /** Breaks off every connection. Afterwards nothing is sent or received, and everything has been reported. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the call has ended'));
     for (const socket of this.#sockets) socket.destroy();
@@ -122,7 +122,7 @@ export class EgressProxy {
     return server;
   }
 
-  /** As Node does it, but on record: a program asked for something, and the parser could not tell what. */
+  /** As Node does it, but recorded: a program sent a request that the parser could not read. */
   #refuseUnread({ code = '' }: NodeJS.ErrnoException, client: Socket): void {
     const response = this.#busy.get(client);
     if (response === undefined && code.startsWith('HPE_')) this.#record.noteBadRequest('');

@@ -2,12 +2,12 @@ import { NetworkLog } from '../network-log.ts';
 import type { NetworkEvent, NetworkOutcome } from '../network-log.ts';
 import { HostRefused, showTarget } from './host-refused.ts';
 
-/** A program can ask as often as it likes; it is told about in groups. */
+/** A program can send any number of requests, so they are reported in groups. */
 const tellEveryMs = 50;
 
-/** Counts what the gate did for a program, and tells it soon: also of a program that is killed, or goes on for days. */
+/** Counts what the gate did for a program, and reports it soon, also for a program that is killed or runs for days. */
 export class EgressRecord {
-  /** All that was asked for until now. */
+  /** All requests so far. */
   readonly log = new NetworkLog();
   readonly #onEvents: (events: readonly NetworkEvent[]) => void;
   #untold = new NetworkLog();
@@ -33,7 +33,7 @@ export class EgressRecord {
     else this.#note('unreachable', showTarget(target));
   }
 
-  /** For a request that names its host in no acceptable way. Nothing else of it is kept: it may hold anything. */
+  /** For a request without an acceptable host. Nothing else of it is kept, because it may contain anything. */
   noteBadRequest(url: string): void {
     const [, authority] = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]+)/i.exec(url) ?? [];
     this.#note('refused', authority === undefined ? 'unreadable request' : showTarget(authority));
@@ -43,7 +43,7 @@ export class EgressRecord {
     this.#note('limited', target);
   }
 
-  /** Tells what was not told yet. */
+  /** Reports what was not reported yet. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -6,8 +6,8 @@ import type { ProxyRequest } from './parse-proxy-request.ts';
 import { keepEndToEnd } from './proxied-headers.ts';
 
 /**
- * Sends a request on over a connection of its own and passes the answer back. Both messages were taken apart and are
- * put together anew, so the other side reads exactly what the gate has read. Closes `upstream` on every path.
+ * Forwards a request over its own connection and passes the answer back. Both messages are parsed and written again, so
+ * the other side reads exactly what the gate has read. Closes `upstream` on every path.
  *
  * Failure: rejects when no answer came; an answer that breaks off is broken off.
  */

@@ -28,8 +28,8 @@ const grantable: ReadonlySet<AddressKind | undefined> = new Set<AddressKind>([
 /**
  * What a line of a rule opens. Without a port: 443 and 80. Addresses need one.
  *
- * A name is connected only to public addresses, whatever it resolves to: the one who runs its DNS is not the one who wrote the
- * rule. A machine of the own network is granted by the rule that says its address and port itself.
+ * A name is connected only to public addresses, whatever it resolves to, because the author of the rule does not
+ * control its DNS. To grant a machine in the own network, a rule must name its address and port.
  *
  * Failure: throws HostSyntaxError.
  */

@@ -1,6 +1,8 @@
 import { wholeText } from '../whole-text.ts';
 
-/** The gate does not connect to this host. Shown in full to the one who asked, so it names no address behind the name. */
+/**
+ * The gate does not connect to this host. The caller sees the whole message, so it names no address behind the name.
+ */
 export class HostRefused extends Error {
   /** `host:port`, or what was asked for instead, made printable. */
   readonly target: string;
@@ -15,7 +17,7 @@ export class HostRefused extends Error {
   }
 }
 
-/** The one who asked chose this text: it must not break a line of a log or of an answer. */
+/** The caller chose this text: it must not break a line of a log or of an answer. */
 export function showTarget(target: string): string {
   return wholeText(target, 300).replaceAll(
     /[^\x20-\x7e]/g,

@@ -124,7 +124,7 @@ function notStarted(reason: string, options: { isTransient?: boolean; remedy?: s
   return new ProgramNotStarted('SANDBOX_UNAVAILABLE', message, options);
 }
 
-/** The next call starts a new helper, which may do better. */
+/** The next call starts a new helper. */
 function lost(reason: string): ProgramNotStarted {
   return notStarted(reason, { isTransient: true });
 }

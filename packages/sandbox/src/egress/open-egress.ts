@@ -11,7 +11,9 @@ export const egressPort = 3128;
 
 const gate = `http://127.0.0.1:${egressPort}`;
 
-/** For the environment of a program that is granted hosts. The same for all of them, so it is known before any starts. */
+/**
+ * For the environment of a program that is granted hosts. The same for all of them, so it is known before any starts.
+ */
 export const egressEnvironment: Readonly<Record<string, string>> = {
   HTTP_PROXY: gate,
   HTTPS_PROXY: gate,
@@ -33,8 +35,8 @@ export interface EgressOptions extends Omit<EgressProxyOptions, 'hosts'>, Inside
 
 /**
  * Opens the gate inside the network of a process that has not been released yet: 127.0.0.1 and `egressPort` there lead
- * to the proxy of this call, and from nowhere else does anything. Close it when the program has ended, and when it is
- * not released after all.
+ * to the proxy of this call, and nothing else leads there. Close it when the program has ended, or when it is not
+ * released after all.
  *
  * Failure: rejects with ProgramNotStarted; then nothing is open.
  */

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 
-/** Joins two connections until both directions have ended, or one of them fails. What they say is theirs. */
+/**
+ * Joins two connections until both directions have ended, or one of them fails. The gate does not read what they send.
+ */
 export function openTunnel(client: Socket, upstream: Socket, head: Buffer): void {
   client.write('HTTP/1.1 200 Connection established\r\n\r\n');
   if (head.length > 0) upstream.write(head);

@@ -26,7 +26,7 @@ export class Outlet {
     this.#options = options;
   }
 
-  /** Throws HostRefused; anything else means that the host could not be reached. `signal`: nobody waits any more. */
+  /** Throws HostRefused; anything else means that the host could not be reached. `signal`: the caller has left. */
   async connect(
     authority: string,
     signal: AbortSignal,
@@ -64,7 +64,7 @@ export class Outlet {
   }
 }
 
-/** The resolver of the system cannot be stopped, but nobody has to wait for it. */
+/** The resolver of the system cannot be stopped, but the caller need not wait for it. */
 function untilAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** The text is not a host as the gate reads them; the message says what is wrong with it. */
+/** The text is not a host that the gate accepts; the message says what is wrong with it. */
 export class HostSyntaxError extends Error {}
 
 const longestName = 253;
@@ -29,7 +29,7 @@ export function parseHostName(text: string): string {
   return name;
 }
 
-/** What cannot be decoded comes back as it is. */
+/** Returns text that cannot be decoded unchanged. */
 function isALabel(encoded: string): boolean {
   const text = domainToUnicode(encoded);
   return text !== encoded && domainToASCII(text) === encoded;
@@ -72,7 +72,7 @@ export interface NamedHost {
  * `[fd00::5]`, each with or without `:port`. Throws HostSyntaxError.
  */
 export function parseNamedHost(text: string): NamedHost {
-  // Port 0 is never asked for: it says that the text names none.
+  // Port 0 is never requested: it means that the text names none.
   const { host, port } = splitPort(text, 0);
   // A rule about the one spelling would not see the other.
   if (ipv4InIpv6.test(host)) throw new HostSyntaxError('it writes an IPv4 address as an IPv6 address');

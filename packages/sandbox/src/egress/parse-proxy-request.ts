@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { valuesOf } from './proxied-headers.ts';
 
-/** The request is not one for a proxy, or could be read in two ways. The message is for the one who sent it. */
+/** The request is not one for a proxy, or could be read in two ways. The message is for the sender. */
 export class BadProxyRequest extends Error {}
 
 export interface ProxyRequest {

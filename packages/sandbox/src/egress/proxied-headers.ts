@@ -17,14 +17,14 @@ const ownOfEachHop: ReadonlySet<string> = new Set([
 /** The headers to pass on, names and values in turn, without those of this hop and those that `Connection` names. */
 export function keepEndToEnd({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  // How long the body is and whom it is for are not the sender's to take away.
+  // The sender cannot remove the length of the body or the host.
   for (const needed of ['host', 'content-length']) named.delete(needed);
   return pairs(rawHeaders)
     .filter(([name]) => !ownOfEachHop.has(name.toLowerCase()) && !named.has(name.toLowerCase()))
     .flat();
 }
 
-/** All values of a header, as they came: where one is meant, two are a trick. */
+/** All values of a header, as they came: two where one is expected are an attack. */
 export function valuesOf({ rawHeaders }: IncomingMessage, wanted: string): readonly string[] {
   return pairs(rawHeaders)
     .filter(([name]) => name.toLowerCase() === wanted)

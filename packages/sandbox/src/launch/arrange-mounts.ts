@@ -2,14 +2,14 @@ import type { Mount, Access } from '../program.ts';
 import { checkMount, refuseMount } from './check-mount.ts';
 import { isWithin } from '../is-within.ts';
 
-/** A mount that is really made, with everything that is to be hidden and frozen in it, no matter who asked for that. */
+/** A mount that is really made, with everything that must be hidden or frozen in it, for whatever reason. */
 export interface ArrangedMount {
   readonly source: string;
   readonly target: string;
   readonly access: Access;
   /** Every program sees it, so it is there already. */
   readonly isSystem: boolean;
-  /** It lies in another mount. */
+  /** It is inside another mount. */
   readonly isNested: boolean;
   readonly hidden: readonly string[];
   readonly frozen: readonly string[];
@@ -78,7 +78,7 @@ function contradiction(inner: Placed, outer: Placed): Error {
   );
 }
 
-/** Without those that lie in another. */
+/** Without those that are inside another. */
 function outermost(paths: readonly string[]): readonly string[] {
   const unique = [...new Set(paths)];
   return unique.filter((path) => !unique.some((other) => other !== path && isWithin(other, path)));

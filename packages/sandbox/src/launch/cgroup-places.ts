@@ -34,9 +34,9 @@ interface Mount {
 }
 
 /**
- * Places that lie inside the group of this process, so that no limit set on it is left; the best first. Under version 2
- * a group with processes of its own cannot hand controllers down, so those above are candidates too: anyone who may write
- * there was given that part of the tree. Whether one works is known when a group was made in it.
+ * Places inside the group of this process, so that all limits set on it still apply; the best first. Under version 2
+ * a group with processes of its own cannot hand controllers down, so those above are candidates too: anyone who may
+ * write there was given that part of the tree. Whether one works is known when a group was made in it.
  */
 export function findPlaces(
   mountInfo = readFileSync('/proc/self/mountinfo', 'utf8'),

@@ -19,8 +19,8 @@ export interface CgroupUsage {
 
 /**
  * One control group for one program and whatever it starts. Everything happens on the spot: the kernel takes a tenth of
- * a millisecond to move a process, and handing that to another thread and back takes ten times as long on a busy machine.
- * Reading does not throw when the group is gone.
+ * a millisecond to move a process, and handing that to another thread and back takes ten times as long on a busy
+ * machine. Reading does not throw when the group is gone.
  */
 export class Cgroup {
   readonly measuredBy = 'cgroup';
@@ -32,7 +32,7 @@ export class Cgroup {
     this.#places = places;
   }
 
-  /** Rejects when the group or one of its limits cannot be had; then nothing is left. */
+  /** Rejects when the group or one of its limits cannot be made; then nothing is left. */
   static async create(parents: CgroupPlaces, name: string, limits: CgroupLimits): Promise<Cgroup> {
     const inside = (place: CgroupPlace): CgroupPlace => ({ ...place, folder: join(place.folder, name) });
     const group = new Cgroup({
@@ -115,11 +115,11 @@ export class Cgroup {
 
   /** False while the kernel still holds on to it. */
   async tryRemove(): Promise<boolean> {
-    // All are tried, also behind one that fails.
+    // All are tried, even after one that fails.
     return distinctPlaces(this.#places).filter(({ folder }) => !tryRemoveFolder(folder)).length === 0;
   }
 
-  /** Throws when one of them cannot be had. */
+  /** Throws when one of them cannot be made. */
   limit(limits: CgroupLimits): void {
     const { memoryBytes, processes } = limits;
     if (this.#limits?.memoryBytes === memoryBytes && this.#limits.processes === processes) return;

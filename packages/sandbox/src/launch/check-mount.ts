@@ -7,7 +7,7 @@ import { isWithin } from '../is-within.ts';
 /** Where the sandbox shows what runs the gate's own tools. */
 export const runtimeFolder = '/opt/sallyport';
 
-/** Files of the machine that programs expect, and that tell nothing about its people. Where missing, left out. */
+/** Files of the machine that programs expect and that reveal nothing about its people. Missing ones are left out. */
 export const sharedFiles = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/ssl/certs', '/etc/localtime'];
 
 /** Files that the sandbox has of its own. */

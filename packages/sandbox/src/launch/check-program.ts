@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { ProgramNotStarted } from '../program.ts';
 import type { Program } from '../program.ts';
 
-/** Throws ProgramNotStarted for what the kernel would cut short, or a sandbox would take for something else. */
+/** Throws ProgramNotStarted for values that the kernel would cut or the sandbox would misread. */
 export function checkProgram({ argv, environment, workingDirectory }: Program): void {
   const [file] = argv;
   if (!file.startsWith('/')) throw malformed(`The program ${JSON.stringify(file)} is not named by an absolute path`);

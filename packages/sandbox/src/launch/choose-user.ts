@@ -23,8 +23,8 @@ interface Shown {
 }
 
 /**
- * Under whom a sandbox is started. Undefined: under ourselves. Root starts it under the owner of what the program may
- * change, or else of what it may read, or else under a user who owns nothing.
+ * The user that a sandbox is started as. Undefined: the current user. Root starts it as the owner of what the program
+ * may change, or else of what it may read, or else as a user who owns nothing.
  */
 export function chooseUser(self: SandboxUser, shown: readonly Shown[]): SandboxUser | undefined {
   if (self.uid !== 0) return undefined;
@@ -77,7 +77,7 @@ export function explainUnwritable(
   }
 }
 
-/** Whether the user comes as far as into this folder. */
+/** Whether the user can enter this folder. */
 export function canEnter(folder: string, user: SandboxUser): boolean {
   return findClosedFolder(`${folder}/.`, user) === undefined;
 }

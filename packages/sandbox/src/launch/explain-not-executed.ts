@@ -47,7 +47,7 @@ function findProblem(file: string, program: Started): Cause | undefined {
   }
 }
 
-/** Where what the program sees at `path` lies on the machine. Undefined: the program does not see it. */
+/** The path on the machine of what the program sees at `path`. Undefined: the program does not see it. */
 function locate(path: string, { mounts, isolation }: Started): string | undefined {
   if (isolation === 'none') return path;
   if (isWithin(runtimeFolder, path)) return process.execPath;

@@ -35,7 +35,7 @@ export function upgradeCommand(osRelease = readText('/etc/os-release')): string 
   return findManager(osRelease)?.[2] ?? 'Upgrade bubblewrap with the package manager of this machine.';
 }
 
-/** What a sandbox that did not start said, in words that help. `readSetting` takes a path below /proc/sys. */
+/** Explains the message of a sandbox that did not start. `readSetting` takes a path below /proc/sys. */
 export function explainFailure(
   said: string,
   readSetting: (file: string) => string = (file) => readText(`/proc/sys/${file}`),

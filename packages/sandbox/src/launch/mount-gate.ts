@@ -8,7 +8,7 @@ interface Passage {
 }
 
 /**
- * Keeps apart programs of which one could exchange a path, say for a symbolic link, just while something is mounted
+ * Keeps apart programs if one of them could replace a path, for example by a symbolic link, while something is mounted
  * there for the other. Programs that hold the same paths pass together, and so do those with nothing in common.
  *
  * Enter with the claims of a plan, then plan again, because the wait may have been long; leave when the program has
@@ -59,7 +59,7 @@ export function mayOverlap(a: MountClaims, b: MountClaims): boolean {
   return leavesAlone(a, b) && leavesAlone(b, a);
 }
 
-/** Whether a program can exchange nothing on which the other has, or would have, something mounted. */
+/** Whether a program can replace nothing on which the other has, or would have, something mounted. */
 function leavesAlone(program: MountClaims, other: MountClaims): boolean {
   return [...other.holds, ...other.misses].every(
     (path) =>

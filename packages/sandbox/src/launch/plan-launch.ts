@@ -9,8 +9,8 @@ import { planSeatbelt } from './seatbelt.ts';
 /**
  * How to start a program so that it sees and uses only what it names. Whatever `isolation` says, it is confined.
  *
- * Reads the file system to check the mounts, and changes nothing. What was checked can be exchanged until the sandbox
- * stands: open paths as `LaunchDescriptor` says, and pass through a `MountGate` with the claims of the launch. Throws
+ * Reads the file system to check the mounts, and changes nothing. What was checked can be replaced until the sandbox
+ * is built: open paths as `LaunchDescriptor` says, and pass through a `MountGate` with the claims of the launch. Throws
  * ProgramNotStarted when the program cannot be confined as it asks.
  */
 export function planLaunch(program: Program, machine: SandboxMachine): Launch {

@@ -31,8 +31,8 @@ const maxSteps = 500;
  * above it can, and then the next program would find the path elsewhere. So inside a writable mount every folder on
  * the way becomes a mount as well.
  *
- * What does not exist cannot be mounted over. A program that may write can create a path that was to be hidden or frozen
- * and was not there; anyone who minds must look afterwards. No other program may, as long as this one runs.
+ * What does not exist cannot be mounted over. A program that may write can create a path that was to be hidden or
+ * frozen and was not there; the caller must check that afterwards. No other program may, as long as this one runs.
  *
  * Failure: throws ProgramNotStarted when a mount cannot be made as it is meant.
  */

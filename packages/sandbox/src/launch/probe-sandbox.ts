@@ -15,7 +15,7 @@ export type SandboxProbe =
   | { readonly usable: false; readonly reason: string; readonly remedy: string };
 
 export interface ProbeOptions {
-  /** Where bubblewrap may lie. A PATH is never searched: anyone who can change it would choose the sandbox. */
+  /** Where bubblewrap may be. A PATH is never searched: anyone who can change it would choose the sandbox. */
   readonly places?: readonly string[];
   readonly run?: (launch: Launch) => Promise<LaunchEnd>;
 }
@@ -98,7 +98,7 @@ export function findWeakness(printed: string): string | undefined {
   return otherInterface === null ? undefined : 'the network of the machine can be reached';
 }
 
-/** What anybody but root could exchange is not trusted to confine anything. */
+/** A program that anybody but root could replace is not trusted to confine anything. */
 function findBubblewrap(places: readonly string[]): string | SandboxProbe {
   let reason = 'bubblewrap is not installed.';
   for (const place of places) {

@@ -63,8 +63,8 @@ export function planSeatbelt(program: Program, machine: SeatbeltMachine): Launch
 }
 
 /**
- * The profile, and the paths that it speaks about. They stay outside of its text, so that no name of a file can end a
- * string in it and go on as a rule. Of two rules for the same thing the last one counts.
+ * The profile, and the paths that it refers to. They stay outside of its text, so that no file name can end a string in
+ * it and continue as a rule. Of two rules for the same thing the last one counts.
  */
 export function describeProfile(
   program: Pick<Program, 'mounts'>,

@@ -137,7 +137,7 @@ export function packSeccompProgram(architecture: Architecture, { unixSockets = f
   };
   const program = packProgram([
     loadArchitecture,
-    // A 32-bit call has other numbers, so that everything below would speak about other calls.
+    // A 32-bit call has other numbers, so everything below would apply to other calls.
     ...unlessEqual(auditNames[architecture], [killProcess]),
     loadSystemCall,
     // Includes x32, whose numbers start at 2^30.

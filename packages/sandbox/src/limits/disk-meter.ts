@@ -8,7 +8,9 @@ const mebibyte = 1024 * 1024;
 const countingTypes: ReadonlySet<number> = new Set([0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010]);
 /** More than a processor can write in that time. */
 const mostBytesPerCpuMs = 16 * mebibyte;
-/** Folders, long links and attributes take space too; the kernel counts them for nobody, and needs time to make them. */
+/**
+ * Folders, long links and attributes take space too; the kernel counts them for nobody, and needs time to make them.
+ */
 const mostUncountedPerSystemMs = mebibyte / 4;
 /** Above what the daemon keeps for its own log, so that a program stops first. */
 const reserve = { bytes: 256 * mebibyte, entries: 10_000, share: 0.05 } as const;
@@ -21,7 +23,7 @@ interface Sum {
   readonly bytes: number;
   readonly cpuMs: number;
   readonly systemMs: number;
-  /** False: a process may not be looked at. */
+  /** False: a process may not be read. */
   readonly isComplete: boolean;
 }
 
@@ -44,9 +46,9 @@ export interface DiskUse {
 
 /**
  * Measures what a program writes into folders of the machine. First source: what the kernel counts for each process.
- * Children that nobody waits for take their count with them, and folders are not counted. So the space that is gone since
- * the start counts too, but only as much as the program can have taken that way in its CPU time: others write as well.
- * Where the kernel does not count (tmpfs), or the counts cannot be read, all the space that is gone counts.
+ * Children that nobody waits for take their count with them, and folders are not counted. So the space that is gone
+ * since the start counts too, but only as much as the program can have taken that way in its CPU time: others write as
+ * well. Where the kernel does not count (tmpfs), or the counts cannot be read, all the space that is gone counts.
  */
 export class DiskMeter {
   readonly #processes: Processes;

@@ -59,7 +59,7 @@ export class GroupHome {
   }
 }
 
-/** Homes of spawners that are no more. What runs in them has nobody who waits for it. */
+/** Homes of spawners that have ended. Nothing waits for the processes in them. */
 export function findStaleHomes(candidates: readonly CgroupPlaces[] = findCandidates()): readonly string[] {
   const parents = new Set(candidates.flatMap(distinctPlaces).map(({ folder }) => folder));
   return [...parents].flatMap((parent) =>

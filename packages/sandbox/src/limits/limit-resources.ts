@@ -11,7 +11,7 @@ const filesOfSandbox = 16;
 export interface ResourceLimits {
   readonly fileBytes: number;
   readonly openFiles: number;
-  /** There is a signal that tells of it, and a second later one that kills. */
+  /** One signal warns the process, and a second later another kills it. */
   readonly cpuSeconds: { readonly soft: number; readonly hard: number };
 }
 
@@ -41,8 +41,8 @@ export function resourceLimits(
 }
 
 /**
- * The same launch under its limits, where the starting process cannot set them: a small program sets them and becomes the launched
- * one. It costs 0.8 ms.
+ * The same launch under its limits, where the starting process cannot set them: a small program sets them and becomes
+ * the launched one. It costs 0.8 ms.
  */
 export function limitResources(launch: Launch, limits: ProgramLimits, highest = readHighest()): Launch {
   const { fileBytes, openFiles, cpuSeconds } = resourceLimits(launch, limits, highest);
@@ -68,7 +68,7 @@ interface Highest {
 
 let highestOfThisProcess: Highest | undefined;
 
-/** What this process may not exceed, its children cannot be given. */
+/** The limits of this process, which its children cannot exceed. */
 function readHighest(): Highest {
   highestOfThisProcess ??= parseLimits(readFileSync('/proc/self/limits', 'utf8'));
   return highestOfThisProcess;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Program } from '../program.ts';
 
-/** Tells a program by which sign it may answer. */
+/** The variable with the sign that a program puts before its answer. */
 export const answerVariable = 'SALLYPORT_ANSWER';
 
 /** No text in JSON begins with it. */
@@ -11,15 +11,15 @@ const lineBreak = 0x0a;
 const longestHead = 1 + 32 + 1 + 12 + 1;
 
 /**
- * `plain`: what it prints is what it has to say, and its end is the end. `spoiled`: it began to answer, and what it wrote
- * is not one answer.
+ * `plain`: what it prints is what it has to say, and its end is the end. `spoiled`: it began to answer, and what it
+ * wrote is not one answer.
  */
 export type AnswerState = 'none' | 'plain' | 'begun' | 'complete' | 'spoiled';
 
 /**
- * Reads the answer of a program from its standard output: the byte 0x1e, the sign that it was given, a blank, the length
- * of the answer in bytes, a line break, and the answer. Then nothing may follow. The sign is made for one process: what
- * was prepared elsewhere, or comes from somebody who was not told, is no answer.
+ * Reads the answer of a program from its standard output: the byte 0x1e, the sign that it was given, a blank, the
+ * length of the answer in bytes, a line break, and the answer. Then nothing may follow. The sign is made for one
+ * process: what was prepared elsewhere, or comes from somebody who was not told, is no answer.
  */
 export class AnswerReader {
   readonly sign = randomBytes(16).toString('hex');

@@ -111,7 +111,7 @@ function openPath(path: string): number {
     // The kernel's own name for what is open: a link on the way would show; one at the end is open itself.
     if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   } catch {
-    // Gone since it was checked, which is told like any other change.
+    // Removed since it was checked, which is reported like any other change.
   }
   if (fd !== undefined) closeSync(fd);
   throw new ProgramNotStarted('EXECUTION_ERROR', 'A path that the program should see changed while it was opened.', {

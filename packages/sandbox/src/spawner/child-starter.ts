@@ -32,9 +32,9 @@ export interface StartedProcess {
 export interface ChildStarter {
   /** Rejects when nothing was started; then it may be tried again. */
   readonly start: (launch: Launch, options: StartOptions) => Promise<StartedProcess>;
-  /** Helps large processes that were killed to end sooner. Absent: nobody can. */
+  /** Helps large killed processes to end sooner. Absent: not possible. */
   readonly freeMemoryOf?: (killed: readonly number[]) => void;
-  /** Resolves when the next process of a program has ended, whichever. Absent: nobody is told. */
+  /** Resolves when the next process of any program has ended. Absent: not known. */
   readonly nextEnd?: () => Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export interface Confinement {
   readonly measuredBy: MeasuredBy;
   /** Takes a process that has not started the program yet. Rejects when that fails. */
   readonly add: (pid: number) => Promise<void>;
-  /** What was used until now was not the program. Absent: it is not counted anyway. */
+  /** Usage until now does not count for the program. Absent: it is not counted anyway. */
   readonly countFromNow?: () => void;
   readonly readUsage: () => CgroupUsage;
   readonly readCpuMs: () => number | undefined;
@@ -45,7 +45,7 @@ export function checkEnforcement(home: GroupHome | undefined, enforcement: Enfor
   throw new ProgramNotStarted('LIMIT_UNENFORCEABLE', reason, { remedy });
 }
 
-/** Rejects with ProgramNotStarted when it cannot be had. */
+/** Rejects with ProgramNotStarted when it cannot be made. */
 export async function openConfinement(home: GroupHome | undefined, limits: CgroupLimits): Promise<Confinement> {
   if (home === undefined) return new ProcessTree(limits);
   try {
@@ -69,8 +69,8 @@ export async function killAll(confinement: Confinement, nextEnd?: () => Promise<
 }
 
 /**
- * Resolves when a process is gone or waits to be waited for. The last process of a control group is not counted any more
- * a moment before that, when all it had has been taken down.
+ * Resolves when a process is gone or waits to be waited for. The last process of a control group is not counted any
+ * more a moment before that, when all it had has been taken down.
  */
 export async function awaitEnd(
   known: Pick<ProcessFacts, 'pid' | 'startTicks'> | undefined,
@@ -89,7 +89,9 @@ export async function remove(confinement: Confinement): Promise<void> {
   while (!(await confinement.tryRemove())) await pause();
 }
 
-/** Many processes are gone within this time. For longer, looking again and again would keep the kernel from its work. */
+/**
+ * Many processes are gone within this time. For longer, looking again and again would keep the kernel from its work.
+ */
 const promptlyMs = 0.3;
 const longestPauseMs = 50;
 
@@ -104,7 +106,9 @@ function openPauses(turnsForMs: number): () => Promise<void> {
   };
 }
 
-/** Looks at a program as often as it takes to stop it soon after it has reached a limit. Returns how to stop looking. */
+/**
+ * Looks at a program as often as it takes to stop it soon after it has reached a limit. Returns how to stop looking.
+ */
 export function watchLimits(
   confinement: Confinement,
   { cpuMs, coreCount }: { readonly cpuMs: number; readonly coreCount: number },

@@ -5,7 +5,7 @@ const mostWaitingBytes = 16 * 1024 * 1024;
 /** How long an open but silent pipe is read when every process of the program is gone. */
 const graceMs = 100;
 
-/** The input of a program whose pipes the daemon has. Nothing goes wrong here for others: a program need not read. */
+/** The input of a program whose pipes the daemon has. Errors here harm nobody: a program need not read. */
 export class HandedInput {
   readonly #pipe: Socket;
 
@@ -54,8 +54,8 @@ export class HandedOutput {
   }
 
   /**
-   * Resolves when everything that was written has been consumed. Call it when every process of the program is gone: then
-   * a pipe that stays open is held by somebody outside, and is left after a moment of silence.
+   * Resolves when everything that was written has been consumed. Call it when every process of the program is gone:
+   * then a pipe that stays open is held by somebody outside, and is left after a moment of silence.
    */
   async drain(): Promise<void> {
     const timer = setInterval(() => {

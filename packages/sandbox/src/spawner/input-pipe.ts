@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 /** How much of an input that goes on may wait for its reader. */
 const mostWaitingBytes = 16 * 1024 * 1024;
 
-/** The input of a program. Nothing goes wrong here for others: a program need not read what it is given. */
+/** The input of a program. Errors here harm nobody: a program need not read its input. */
 export class InputPipe {
   #fd: number | undefined;
   #socket: Socket | undefined;
@@ -29,7 +29,9 @@ export class InputPipe {
     this.#socket.end(rest);
   }
 
-  /** Writes a part and leaves the input open. False: so much waits to be read that the program seems to read nothing. */
+  /**
+   * Writes a part and leaves the input open. False: so much waits to be read that the program seems to read nothing.
+   */
   write(bytes: Uint8Array): boolean {
     if (this.#fd !== undefined) {
       const rest = bytes.subarray(writeWhatFits(this.#fd, bytes));
@@ -59,7 +61,7 @@ function writeWhatFits(fd: number, bytes: Uint8Array): number {
   try {
     while (written < bytes.length) written += writeSync(fd, bytes, written);
   } catch {
-    // The pipe is full, or nobody reads it any more; the stream finds out which.
+    // The pipe is full, or its reader is gone; the stream finds out which.
   }
   return written;
 }

@@ -51,7 +51,7 @@ export class Janitor {
     this.#input = stdin;
   }
 
-  /** Cleans up after those who are gone already. */
+  /** Cleans up after spawners that have already ended. */
   static sweep(leftovers: { readonly homes: readonly string[]; readonly folders: readonly string[] }): void {
     if (leftovers.homes.length + leftovers.folders.length === 0) return;
     const janitor = new Janitor();
@@ -60,7 +60,7 @@ export class Janitor {
     janitor.#input?.end();
   }
 
-  /** Say it before making them: whatever happens then, they are removed. Paths hold no line break. */
+  /** Call it before making them: whatever happens then, they are removed. Paths must not contain a line break. */
   entrustGroups(homes: readonly string[]): void {
     for (const home of homes) this.#input?.write(`groups ${home}\n`);
   }

@@ -42,7 +42,7 @@ export class LaunchPlanner {
     const leave = await this.#enter(claims, signal);
     if (leave === undefined) return undefined;
     try {
-      // What was checked before the wait may be something else by now.
+      // What was checked before the wait may have changed.
       const launch = planLaunch(program, machine);
       refuseMissing(launch);
       return { launch, leave };
@@ -71,8 +71,8 @@ function keptWaiting(cause: MountsBusy): ProgramNotStarted {
 }
 
 /**
- * What was seen and cannot be closed because it is gone could be made anew by the program, and would then count as what
- * had been there before.
+ * A path that was to be closed and is gone could be made by the program, and would then count as something that was
+ * there before.
  */
 function refuseMissing({ claims }: Launch): void {
   const [missing] = claims?.misses ?? [];

@@ -10,7 +10,7 @@ export type Order =
   | { readonly kind: 'configure'; readonly configuration: Configuration }
   | { readonly kind: 'start'; readonly run: number; readonly program: Program; readonly stdin: InputTime }
   | { readonly kind: 'feed'; readonly run: number; readonly stdin: Uint8Array }
-  /** A part of the input, which goes on. Not to be mixed with `feed`. */
+  /** A part of an input that continues. Do not mix it with `feed`. */
   | { readonly kind: 'write'; readonly run: number; readonly bytes: Uint8Array }
   /** That many bytes of output were consumed. */
   | { readonly kind: 'acknowledge'; readonly run: number; readonly bytes: number }
@@ -21,8 +21,8 @@ export type Order =
   | { readonly kind: 'close' };
 
 /**
- * When a program gets its input. `later`: it runs, and its input stays open until it is fed. `handed`: the same, but the
- * daemon gets the pipes themselves. `held`: its sandbox is built, and it runs when it is fed.
+ * When a program gets its input. `later`: it runs, and its input stays open until it is fed. `handed`: the same, but
+ * the daemon gets the pipes themselves. `held`: its sandbox is built, and it runs when it is fed.
  */
 export type InputTime = 'now' | 'later' | 'handed' | 'held';
 
@@ -30,11 +30,13 @@ export interface Configuration {
   readonly enforcement: Enforcement;
   /** Absent: the spawner finds out what this machine has. */
   readonly sandbox?: SandboxProbe;
-  /** Runs the helper that starts programs. Absent: where Debian has it. Where there is none, the spawner does without. */
+  /**
+   * Runs the helper that starts programs. Absent: where Debian has it. Where there is none, the spawner does without.
+   */
   readonly perl?: string;
 }
 
-/** `kernel`: a limit that the kernel cannot enforce refuses the program. `sampled`: watching and killing will do. */
+/** `kernel`: a limit that the kernel cannot enforce refuses the program. `sampled`: watching and killing is enough. */
 export type Enforcement = 'kernel' | 'sampled';
 
 /** What this machine can do for programs. */
@@ -57,9 +59,9 @@ export type Report =
    */
   | { readonly kind: 'started'; readonly run: number; readonly cpuPlace?: CgroupPlace }
   | { readonly kind: 'output'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
-  /** What the program asked of the network since the last report of this kind. */
+  /** The connections that the program requested since the last report of this kind. */
   | { readonly kind: 'network'; readonly run: number; readonly events: readonly NetworkEvent[] }
-  /** Absent: it cannot be measured at a moment of one's choice. */
+  /** Absent: it cannot be measured at any moment. */
   | { readonly kind: 'measured'; readonly run: number; readonly cpuMs: number | undefined }
   | { readonly kind: 'ended'; readonly run: number; readonly end: ProgramEnd }
   /** Nothing of the program ran. */
@@ -74,7 +76,7 @@ export type Report =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Undefined for what is no report. The spawner is ours, but it stands nearer to the tools than the daemon does. */
+/** Undefined for what is not a report. The spawner is ours, but it is closer to the tools than the daemon is. */
 export function parseReport(message: unknown): Report | undefined {
   if (!isRecord(message)) return undefined;
   const { kind, run } = message;

@@ -7,7 +7,7 @@ import type { SandboxedChild } from './status-reader.ts';
 /** The one way out of a sandbox, and what went through it. */
 export interface ProgramNetwork {
   readonly connections: number;
-  /** Tells at once what was asked for until now. */
+  /** Reports all requests so far at once. */
   readonly flush: () => void;
   readonly close: () => Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function openNetwork(
 ): Promise<ProgramNetwork> {
   const { pid, networkNamespace } = child;
   if (networkNamespace === undefined) {
-    throw new ProgramNotStarted('SANDBOX_UNAVAILABLE', 'The program has no network of its own to be let out of.');
+    throw new ProgramNotStarted('SANDBOX_UNAVAILABLE', 'The program has no network namespace of its own.');
   }
   const { egressPort, openEgress } = await loadEgress();
   const { NamespaceDoor } = await import('../egress/namespace-door.ts');
@@ -36,7 +36,7 @@ export async function openNetwork(
   return openEgress({ door, hosts, pid, networkNamespace, onEvents });
 }
 
-/** The same program, told where the way out is. */
+/** The same program with the address of the proxy in its environment. */
 export async function showNetwork(program: Program): Promise<Program> {
   if (program.hosts.length === 0 || program.isolation === 'none') return program;
   const { egressEnvironment } = await loadEgress();

@@ -1,7 +1,9 @@
-/** More than the longest secret, however it is escaped: what is cut off here is never half of one that will be shown. */
+/**
+ * More than the longest secret, however it is escaped: what is cut off here is never half of one that will be shown.
+ */
 const mostBytes = 512 * 1024;
 
-/** The end of what a process writes, as bytes: a character may stand on the border of two pieces. */
+/** The end of what a process writes, as bytes: a character may be split between two pieces. */
 export class OutputTail {
   #chunks: Uint8Array[] = [];
   #bytes = 0;

@@ -46,7 +46,7 @@ export class OutputValve {
     if (this.#openBytes < windowBytes) for (const socket of this.#sockets) socket.resume();
   }
 
-  /** From now on nobody wants the output. */
+  /** From now on the output is not needed. */
   discard(): void {
     this.#isDiscarding = true;
     for (const socket of this.#sockets) socket.resume();

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The two ends of a pipe, to be closed by the one who took it. */
+/** The two ends of a pipe. The caller that takes it closes it. */
 export interface Pipe {
   readonly ours: number;
   readonly theirs: number;
@@ -58,7 +58,7 @@ export class PipeStock {
     const path = `/proc/self/fd/${held}`;
     const opened: number[] = [];
     try {
-      // Opening for both never waits for somebody at the other end, and then neither do the next ones.
+      // Opening for reading and writing never waits for the other end, and then neither do the next ones.
       const both = openSync(path, O_RDWR);
       opened.push(both);
       const ours = openSync(path, O_NONBLOCK | (use === 'write' ? O_RDONLY : O_WRONLY));

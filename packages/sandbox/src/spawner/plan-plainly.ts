@@ -31,7 +31,7 @@ function checkFile(program: Program): void {
     accessSync(file, constants.X_OK);
     if (statSync(file).isFile()) return;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw explainNotExecuted(program);
 }

@@ -10,7 +10,9 @@ import { withResolvers } from '../with-resolvers.ts';
 /** Acknowledging less at a time would cost messages, and the window is four times as large. */
 const acknowledgeBytes = 64 * 1024;
 
-/** One run as the daemon sees it: hands output to its consumer in order, and says to the spawner how far it is. */
+/**
+ * One run as the daemon sees it: hands output to its consumer in order, and tells the spawner how much was consumed.
+ */
 export class ProgramRun {
   readonly id: number;
   readonly program: Program;
@@ -23,7 +25,7 @@ export class ProgramRun {
   #consumer: RunOptions | undefined;
   #consuming: Promise<void> = Promise.resolve();
   #consumedBytes = 0;
-  /** Those who asked what was used, in their order. */
+  /** The callers that asked for the usage, in their order. */
   readonly #measuring: ((cpuMs: number | undefined) => void)[] = [];
   #hasEnded = false;
   #input: HandedInput | undefined;
@@ -38,7 +40,7 @@ export class ProgramRun {
     this.#send = send;
     this.#settle = withResolvers<ProgramEnd>();
     this.ended = this.#settle.promise;
-    // A caller that does not wait for the end, like a pool, is not told of it either.
+    // A caller that does not wait for the end, like a pool, does not get its error either.
     this.ended.catch(() => undefined);
     const tell = (): void => {
       this.#hasEnded = true;
@@ -114,13 +116,13 @@ export class ProgramRun {
     }
   }
 
-  /** It was in the hands of a spawner that is no more. */
+  /** Its spawner has ended. */
   lose(): void {
     if (this.#consumer?.signal.aborted === true) this.resolveAborted();
     else this.#reject(new ProgramLost());
   }
 
-  /** It never came to run. */
+  /** It never ran. */
   refuse(error: ProgramNotStarted): void {
     this.#reject(error);
   }

@@ -17,7 +17,7 @@ export function readPipe(fd: number, onBytes: (bytes: Uint8Array) => void): Sock
       },
     },
   });
-  // Whatever goes wrong with a pipe, it closes after it.
+  // A pipe closes after every error.
   socket.on('error', () => undefined);
   return socket.resume();
 }

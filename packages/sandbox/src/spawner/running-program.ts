@@ -44,7 +44,7 @@ export interface ProgramEvents {
   /** Takes over a pipe of a program whose pipes are handed over. */
   readonly onHanded: (stream: 'stdin' | 'stdout', pipe: Socket) => void;
   readonly onOutput: (stream: OutputName, bytes: Uint8Array) => void;
-  /** All of it has been told when the program has ended. */
+  /** Everything has been reported when the program has ended. */
   readonly onNetwork: (events: readonly NetworkEvent[]) => void;
 }
 
@@ -85,7 +85,7 @@ export class RunningProgram {
     this.#valve = new OutputValve({
       maxBytes: program.limits.outputBytes,
       onChunk: (stream, bytes) => {
-        // What a program did comes before what it says about it.
+        // What a program did is reported before its output.
         this.#network?.flush();
         if (this.#isReleased) this.#pass(stream, bytes);
         else this.#early.push([stream, Buffer.from(bytes)]);
@@ -145,7 +145,8 @@ export class RunningProgram {
     if (passed.length < bytes.length) this.#valve.acknowledge(bytes.length - passed.length);
     if (answer?.state === 'complete') {
       this.#end({ kind: 'answered' });
-      // Somebody waits for it, and a runtime that was started ahead is large. It came after the processes of the sandbox.
+      // Somebody waits for it, and a runtime that was started ahead is large. It came after the processes of the
+      // sandbox.
       this.#parts.starter.freeMemoryOf?.(this.#confinement?.listProcesses().toReversed() ?? []);
     }
     if (answer?.state === 'spoiled') this.#end({ kind: 'misanswered' });
@@ -161,7 +162,7 @@ export class RunningProgram {
     const { groups, enforcement, seats } = this.#parts;
     checkEnforcement(groups, enforcement);
     const { memoryBytes } = limits;
-    // What is started ahead of time has time.
+    // A program that is started ahead can wait.
     const seat = stdin === 'now' ? seats?.take({ memoryBytes, processes: countProcesses(limits, plan, 2) }) : undefined;
     this.#isSeated = seat !== undefined;
     const start = {
@@ -193,7 +194,7 @@ export class RunningProgram {
       for (const [, fd] of this.#handed.splice(0)) closeSync(fd);
       this.#valve.discard();
       await this.#valve.drain();
-      // Nobody needs to wait for it. If this process ends meanwhile, the janitor does it.
+      // Nothing waits for it. If this process ends meanwhile, the janitor does it.
       if (confinement !== undefined) void remove(confinement);
     }
   }
@@ -267,7 +268,7 @@ export class RunningProgram {
     const bytes = await Promise.race([input, child.ended.then(() => undefined)]);
     if (this.#cause !== undefined) return;
     if (bytes === undefined) throw unusableSandbox('ended');
-    if (child.shown.some(isExchanged)) throw unusableSandbox('shows a file that is another by now');
+    if (child.shown.some(isExchanged)) throw unusableSandbox('shows a file that has been replaced');
     try {
       writeAll(child.stdin as number, bytes);
     } catch (cause) {
@@ -323,7 +324,7 @@ function isOfAnswer(cause: ProgramEnd['how'] | undefined): boolean {
 }
 
 function withSign(program: Program, answer: AnswerReader | undefined): Program {
-  // Nobody else's sign counts, so nobody else should seem to have given one.
+  // Only the gate's own sign counts, so the environment of a call cannot set one.
   const { [answerVariable]: _, ...environment } = program.environment;
   return {
     ...program,
@@ -331,7 +332,7 @@ function withSign(program: Program, answer: AnswerReader | undefined): Program {
   };
 }
 
-/** Others would wait for a program of which nobody knows when it will run. */
+/** Other programs would wait for one that may never run. */
 function checkKeepsNobodyOut({ claims }: Launch): void {
   if (claims !== undefined && Object.values(claims).some((paths: readonly string[]) => paths.length > 0)) {
     throw unusableSandbox('would keep other programs out of a folder');

@@ -13,8 +13,8 @@ export interface Seat {
 const mostSeats = 2;
 
 /**
- * Processes that were forked and put under limits ahead of time, because that takes longer than all the rest. Nothing of
- * a program is known to them: whichever comes next gets one, and it is used once.
+ * Processes that were forked and put under limits ahead of time, because that takes longer than all the rest. They know
+ * nothing about a program: the next one gets a seat, and it is used once.
  */
 export class SeatStock {
   readonly #home: GroupHome;
@@ -23,14 +23,14 @@ export class SeatStock {
   #limits: CgroupLimits;
   #isFilling = false;
 
-  /** `limits` are those that most programs have: others can be had, for a moment more. */
+  /** `limits` are those that most programs have; other limits take a moment longer. */
   constructor(home: GroupHome, helper: StartHelper, limits: CgroupLimits) {
     this.#home = home;
     this.#helper = helper;
     this.#limits = limits;
   }
 
-  /** It belongs to the caller from then on. Undefined: no seat waits, and a new process has to do. */
+  /** It belongs to the caller from then on. Undefined: no seat waits, and a new process is needed. */
   take(limits: CgroupLimits): Seat | undefined {
     const seat = this.#seats.shift();
     if (seat === undefined) return undefined;

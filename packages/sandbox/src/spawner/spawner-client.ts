@@ -20,20 +20,20 @@ export interface SpawnerOptions {
   readonly perl?: string;
   readonly warm?: WarmLimits;
   readonly prepared?: WarmLimits;
-  /** What an operator should know. Must not throw. Absent: nobody is told. */
+  /** Called with what an operator should know. Must not throw. Absent: not reported. */
   readonly onTrouble?: (message: string) => void;
 }
 
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
-/** So often in a row a spawner may end before it is ready; then those who wait are told. */
+/** How often in a row a spawner may end before it is ready; then the waiting runs are rejected. */
 const mostFailedStarts = 5;
 const closeWithinMs = 5000;
 
 /**
  * Runs programs through the spawner, which it starts at once and again whenever it ends. Any number of runs may be
- * asked for at once. Programs in the hands of a spawner that ends are gone when their runs reject; those that wait for
- * their turn run on the next one.
+ * asked for at once. Programs of a spawner that ends are gone when their runs reject; those that wait for their turn
+ * run on the next one.
  */
 export class SpawnerClient implements ProgramRunner, ProgramOpener {
   readonly #options: SpawnerOptions;
@@ -41,7 +41,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   readonly #queue = new Set<ProgramRun>();
   readonly #running = new Map<number, ProgramRun>();
   readonly #held = new Map<number, ProgramRun>();
-  /** Tells that a program that goes on is there, so that it can be written to. */
+  /** Called when a long-running program has started and can be written to. */
   readonly #opening = new Map<number, () => void>();
   readonly #warm: WarmPool;
   readonly #prepared: WarmPool;
@@ -110,7 +110,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     } else {
       this.#held.set(run.id, run);
       this.#opening.set(run.id, resolve);
-      // What a program asked of the network is told before what it says, so that goes the same way.
+      // Connections of a program are reported before its output, so the output goes the same way.
       run.start(program.hosts.length === 0 ? 'handed' : 'later');
     }
     const forget = (): void => void this.#opening.delete(run.id);
@@ -136,7 +136,9 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     return this.#startInPool(this.#prepared, key, program);
   }
 
-  /** Ends programs and sandboxes that wait. Resolves when they are gone; a run that asks from now on gets a fresh one. */
+  /**
+   * Ends programs and sandboxes that wait. Resolves when they are gone; a run that asks from now on gets a fresh one.
+   */
   async dropWarm(isMeant: (key: string) => boolean = () => true): Promise<void> {
     await Promise.all([this.#warm.drop(isMeant), this.#prepared.drop(isMeant)]);
   }
@@ -208,7 +210,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     return this.#closing === undefined && this.#isReady && pool.prepare(key, program);
   }
 
-  /** A sandbox that turns out to be no good has cost a moment, and nothing ran in it. */
+  /** A prepared sandbox that cannot be used has cost a moment, and nothing ran in it. */
   async #endOrStartAfresh(run: ProgramRun, program: Program, options: WarmRunOptions): Promise<ProgramEnd> {
     try {
       return await run.ended;

@@ -8,7 +8,7 @@ import { parseReport } from './messages.ts';
 import { OutputTail } from './output-tail.ts';
 import type { Configuration, Order, Report } from './messages.ts';
 
-/** Beside this file in the sources and in a package; in a bundle of somebody else it must lie beside that. */
+/** Beside this file in the sources and in a package; in another bundle it must be beside that bundle. */
 const spawnerFile = join(import.meta.dirname, `spawner-process${extname(import.meta.filename)}`);
 const setpriv = '/usr/bin/setpriv';
 /** A process is forked the faster the less memory it has: 0.05 ms a megabyte, for each program. */

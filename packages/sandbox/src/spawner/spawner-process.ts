@@ -92,7 +92,8 @@ function explain(error: unknown): Omit<Extract<Report, { kind: 'not-started' }>,
     const { code, message, isTransient, remedy } = error;
     return { code, message, isTransient, remedy };
   }
-  // Not foreseen, so it is not certain that nothing ran: better to end than to say so. The daemon starts another.
+  // Unexpected, so it is not certain that nothing ran, and the process ends instead of claiming it. The daemon starts
+  // another.
   throw error;
 }
 
@@ -109,7 +110,7 @@ async function openSpawner({ enforcement, sandbox, perl = '/usr/bin/perl' }: Con
   folder.create();
   const groups = await GroupHome.open(janitor);
   const pipes = new PipeStock(folder.path);
-  // Its children are gone with it, so this process has lost what it was to look after.
+  // Its children are gone with it, so this process has nothing left to supervise.
   const helper = StartHelper.open(perl, () => process.exit(1));
   const [probe, starter] = await Promise.all([sandbox ?? probeSandbox(), helper, pipes.refill()]);
   const seats = groups && starter && new SeatStock(groups, starter, defaultProgramLimits);

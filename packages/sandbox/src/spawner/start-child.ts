@@ -19,7 +19,7 @@ export interface StartingParts extends OpeningParts {
   readonly starter: ChildStarter;
 }
 
-/** A started process that waits to be released. The one who starts it takes over the descriptors. */
+/** A started process that waits to be released. Its starter takes over the descriptors. */
 export interface StartedChild {
   /** Absent: it has its input. */
   readonly stdin?: number;
@@ -32,10 +32,10 @@ export interface StartedChild {
   readonly finished: Promise<unknown>;
   readonly ended: Promise<ChildEnd>;
   readonly release: () => void;
-  /** Kills the started process, and with a sandbox that stands all that is in it. */
+  /** Kills the started process, and everything in its sandbox if that is built. */
   readonly kill: () => void;
   /**
-   * Kills it when it can be killed whole: a sandbox that is killed while it is being built leaves its inside behind.
+   * Kills it when nothing can be left: a sandbox that is killed while it is being built leaves its processes behind.
    * Resolves when it has ended. Safe at any time.
    */
   readonly end: () => Promise<void>;
@@ -91,7 +91,7 @@ function attend(child: StartedProcess, { ours, shown }: Omit<ChildDescriptors, '
         // Any byte releases a sandbox; the shell that holds other programs waits for a whole line.
         writeSync(release, '\n');
       } catch (error) {
-        // It died while it was built, and how it ended will be told; nobody else may suffer for it.
+        // It died while it was built. Its end will be reported, and must not affect other programs.
         if (!hasCode(error, 'EPIPE')) throw error;
       }
     },
@@ -107,7 +107,7 @@ function attend(child: StartedProcess, { ours, shown }: Omit<ChildDescriptors, '
   };
 }
 
-/** When a sandbox has told how its program ended, its own end may be part of the cleaning up. */
+/** After a sandbox has reported the end of its program, its own end may be part of the clean-up. */
 async function describeEnd(end: ProcessEnd, status: StatusReader): Promise<ChildEnd> {
   const said = await status.exitCode;
   if (said !== undefined) return { kind: 'exited', code: said };

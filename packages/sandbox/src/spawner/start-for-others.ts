@@ -2,12 +2,12 @@
  * Perl, because it is small: to fork Node takes milliseconds, in which Node does nothing else. Here a child can also be
  * put under its limits without a further program. Every Debian has this interpreter.
  *
- * It reads orders, each a length of four bytes and then fields with NULs between them, and reports in lines. A child opens
- * its descriptors anew from those of the process that ordered it, which keeps them until it has heard. The helper alone
- * kills its children: as long as it has not waited for one, the number cannot be another's.
+ * It reads orders, each a length of four bytes and then fields with NULs between them, and reports in lines. A child
+ * opens its descriptors again from those of the process that ordered it, which keeps them until the report. Only the
+ * helper kills its children: as long as it has not waited for one, no other process can have its number.
  *
- * A seat is a child that was forked ahead and waits for the order that says what it becomes, so that there is time to put
- * it into a control group before. It becomes one process and is never used again.
+ * A seat is a child that was forked ahead and waits for the order that says what it becomes, so that there is time to
+ * put it into a control group before. It becomes one process and is never used again.
  */
 export const startForOthers = String.raw`
 use strict;

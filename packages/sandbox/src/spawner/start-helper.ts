@@ -30,7 +30,8 @@ interface Child {
 
 /**
  * Starts processes through a small helper that forks in their place: in a fraction of the time, and while this process
- * goes on. One for all programs of a spawner. When it ends, its children end with it and nothing can be started any more.
+ * goes on. One for all programs of a spawner. When it ends, its children end with it and nothing can be started any
+ * more.
  */
 export class StartHelper implements ChildStarter {
   readonly #process: ChildProcess;
@@ -38,7 +39,7 @@ export class StartHelper implements ChildStarter {
   readonly #ready = withResolvers<boolean>();
   /** Processes that were forked ahead, as far as they are there and unused. */
   readonly #seats = new Set<number>();
-  /** Those who asked for one, in their order. */
+  /** The callers that asked for one, in their order. */
   readonly #seating: ((pid: number | undefined) => void)[] = [];
   #nextEnd = withResolvers<void>();
   readonly nextEnd = (): Promise<void> => this.#nextEnd.promise;
@@ -78,7 +79,7 @@ export class StartHelper implements ChildStarter {
     return isOpen ? helper : undefined;
   }
 
-  /** A process that waits for what it is to become. Undefined when the machine has none to spare. */
+  /** A process that waits for its order. Undefined when the machine cannot fork one. */
   openSeat(): Promise<number | undefined> {
     const { promise, resolve } = withResolvers<number | undefined>();
     this.#seating.push(resolve);
@@ -144,12 +145,12 @@ export class StartHelper implements ChildStarter {
       const kill = (): void => this.#order('kill', String(id));
       child?.started.resolve({ pid: value, ended: child.ended.promise, kill });
     } else if (kind === 'failed' && child !== undefined) {
-      // Tells a start that has not been told of yet; otherwise it is the end that says so.
+      // Reports a start that was not reported yet; otherwise the end says so.
       child.hasFailed = true;
       child.started.reject(new Error(`the helper failed with ${getSystemErrorName(-value)}`));
     } else if (kind === 'ended') {
       this.#children.delete(id);
-      child?.started.reject(new Error('it ended before it was what it was to be'));
+      child?.started.reject(new Error('it ended before it became the program'));
       child?.ended.resolve(child.hasFailed ? { kind: 'not-executed' } : describeStatus(value));
     }
   }

@@ -15,7 +15,10 @@ const maxBytes = 64 * 1024;
 export class StatusReader {
   /** Undefined when the sandbox ended before it had a child. */
   readonly child: Promise<SandboxedChild | undefined>;
-  /** Undefined when the program was never executed, or nobody was left to say. 128 and more: by that signal, or so it says. */
+  /**
+   * Undefined when the program was never executed, or its end was not reported. 128 and more: ended by that signal, as
+   * reported.
+   */
   readonly exitCode: Promise<number | undefined>;
   readonly #socket: Socket;
 

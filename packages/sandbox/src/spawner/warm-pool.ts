@@ -2,16 +2,16 @@ import type { Mount, Program, RunOptions } from '../program.ts';
 import type { ProgramRun } from './program-run.ts';
 
 export interface WarmLimits {
-  /** Of programs that wait; each holds the memory of a started runtime. */
+  /** The most programs that wait; each holds the memory of a started runtime. */
   readonly maxIdle: number;
   readonly maxAgeMs: number;
 }
 
 export const defaultWarmLimits: WarmLimits = { maxIdle: 8, maxAgeMs: 5 * 60 * 1000 };
-/** Of sandboxes in which nothing runs yet: each holds two small processes. */
+/** The most sandboxes in which nothing runs yet: each holds two small processes. */
 export const defaultPreparedLimits: WarmLimits = { maxIdle: 8, maxAgeMs: 10_000 };
 
-/** When one of what a key stands for changes, `dropWarm`. */
+/** Call `dropWarm` when anything that a key stands for changes. */
 export type WarmRunOptions = RunOptions;
 
 interface Recipe {
@@ -28,7 +28,7 @@ interface Idle {
 
 /**
  * Programs started ahead that wait for their input, or sandboxes built ahead that wait for theirs, at most one per key.
- * Each serves one call and is never used again; one that is too old, ends or says something before it was asked is
+ * Each serves one call and is never used again; one that is too old, ends, or writes something before its call is
  * dropped.
  */
 export class WarmPool {
