@@ -20,6 +20,8 @@ export interface CatalogueTool<Input extends JsonObject, Output extends Json>
         | 'category'
         | 'audience'
         | 'examples'
+        | 'idempotent'
+        | 'undo'
       >
     > {
   readonly inputSchema: Input;
@@ -31,14 +33,16 @@ export interface CatalogueTool<Input extends JsonObject, Output extends Json>
   readonly claim?: (args: ValueOf<Input>, session: Session) => Resources;
   readonly timeoutMsFor?: (args: ValueOf<Input>) => number;
   readonly preview: (args: ValueOf<Input>, context: ToolContext) => Effect | Promise<Effect>;
+  /** Returns at once where nothing is waited for. */
   readonly run: (args: ValueOf<Input>, context: ToolContext) => Output | Promise<Output>;
+  readonly measureResult?: (output: Output) => number;
   readonly summarize: (args: ValueOf<Input>, output: Output) => string;
 }
 
 export function defineTool<const Input extends JsonObject, Output extends Json>(
   tool: CatalogueTool<Input, Output>,
 ): AnyTool {
-  const { claim, timeoutMsFor, preview, run, summarize, mutates = false, tags, ...about } = tool;
+  const { claim, timeoutMsFor, preview, run, measureResult, summarize, mutates = false, tags, ...about } = tool;
   // The gate passes only arguments that fit the input schema and outputs that came from `run`.
   const read = (args: JsonObject) => args as ValueOf<Input>;
   return {
@@ -50,16 +54,17 @@ export function defineTool<const Input extends JsonObject, Output extends Json>(
       requiresApproval: false,
       requiresSandbox: false,
       audience: 'everyone',
+      idempotent: !mutates,
       ...about,
       version: '1.0.0',
       tags: [...tags, mutates ? 'write' : 'read'],
       mutates,
-      idempotent: !mutates,
     },
     claim: (args, session) => claim?.(read(args), session) ?? { paths: [] },
     ...(timeoutMsFor === undefined ? {} : { timeoutMsFor: (args: JsonObject) => timeoutMsFor(read(args)) }),
     preview: async (args, context) => preview(read(args), context),
-    run: async (args, context) => run(read(args), context),
+    run: (args, context) => run(read(args), context),
+    ...(measureResult === undefined ? {} : { measureResult: (output: Json) => measureResult(output as Output) }),
     summarize: (args, output) => summarize(read(args), output as Output),
   };
 }

@@ -38,7 +38,6 @@ export const filesDelete = defineFileTool({
   confirmation: 'always',
   mutates: true,
   requiresApproval: true,
-  idempotent: false,
   timeoutMs: 10_000,
   examples: [{ path: 'old.txt' }, { path: 'build', recursive: true }],
   undo: 'What was deleted is in the trash of the gate.',

@@ -38,7 +38,6 @@ export const filesEdit = defineFileTool({
   risk: 'high',
   confirmation: 'always',
   mutates: true,
-  idempotent: false,
   timeoutMs: 10_000,
   examples: [{ path: 'notes.md', old_content: 'Call Ada.', new_content: 'Call Ada on Monday.' }],
   undo: 'The gate keeps the content that it replaced.',

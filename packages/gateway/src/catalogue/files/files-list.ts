@@ -26,9 +26,6 @@ export const filesList = defineFileTool({
   description:
     'List the entries of a folder, sorted by name, with kind, size and time of the last change. Links are listed and not followed.',
   risk: 'low',
-  confirmation: 'never',
-  mutates: false,
-  idempotent: true,
   timeoutMs: 10_000,
   examples: [{ path: '.' }, { path: '.', recursive: true, max_entries: 200 }],
   inputSchema: schema.object({

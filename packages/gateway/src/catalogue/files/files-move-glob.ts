@@ -43,7 +43,6 @@ export const filesMoveGlob = defineFileTool({
   risk: 'medium',
   confirmation: 'if_destructive',
   mutates: true,
-  idempotent: false,
   timeoutMs: 10_000,
   examples: [{ from: 'inbox', patterns: ['*.pdf'], to: 'archive' }],
   undo: 'The gate remembers where each file was, and keeps files that were replaced.',

@@ -61,9 +61,6 @@ export const filesRead = defineFileTool({
   description:
     'Read a file. Text is returned as it is; use encoding base64 for anything else. Read a large file in parts: call again with offset set to the offset plus the bytes of the last answer until truncated is false.',
   risk: 'low',
-  confirmation: 'never',
-  mutates: false,
-  idempotent: true,
   timeoutMs,
   examples: [{ path: 'README.md' }, { path: 'logs/build.log', offset: 65536, limit: 4096 }],
   inputSchema,

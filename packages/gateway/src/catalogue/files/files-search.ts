@@ -33,9 +33,6 @@ export const filesSearch = defineFileTool({
   description:
     'Find files below a folder by name, by content, or by both. Content is matched line by line in UTF-8 text files of up to 4 MB; links are not followed.',
   risk: 'low',
-  confirmation: 'never',
-  mutates: false,
-  idempotent: true,
   timeoutMs: 10_000,
   examples: [
     { path: 'src', content: 'TODO' },

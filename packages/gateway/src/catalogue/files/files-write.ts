@@ -64,7 +64,6 @@ export const filesWrite = defineFileTool({
   risk: 'high',
   confirmation: 'always',
   mutates: true,
-  idempotent: false,
   timeoutMs,
   examples: [
     { path: 'notes.md', content: 'Call Ada.\n' },
