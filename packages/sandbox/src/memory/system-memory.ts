@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import type * as foreignFunctions from 'node:ffi';
 
 /** What is given to the system when it is freed, and not kept for the next one. */
@@ -13,8 +13,8 @@ export interface SystemMemory {
   /** Gives back whole pages that are free, in all threads. */
   readonly trim: () => void;
   /**
-   * Lets go of the pages of programs and libraries. Most of them were needed to start and never again, and the kernel hands
-   * out those that are needed after all, from its cache.
+   * Lets go of the pages of the program. Most of them were needed to start and never again, and the kernel hands out those
+   * that are needed after all, from its cache.
    */
   readonly dropProgramPages: () => void;
 }
@@ -35,7 +35,7 @@ export function openSystemMemory(): SystemMemory | undefined {
     return {
       trim: () => void functions.malloc_trim(0n),
       dropProgramPages: () => {
-        for (const { from, to } of findCleanMappings(readMappings())) functions.madvise(from, to - from, MADV_DONTNEED);
+        for (const { from, to } of findProgramPages(readMappings())) functions.madvise(from, to - from, MADV_DONTNEED);
       },
     };
   } catch {
@@ -43,22 +43,34 @@ export function openSystemMemory(): SystemMemory | undefined {
   }
 }
 
-function readMappings(): string {
+/** Nothing on what is no Linux. */
+function readMappings(): { readonly smaps: string; readonly program: string } {
   try {
-    return readFileSync('/proc/self/smaps', 'latin1');
+    return { smaps: readFileSync('/proc/self/smaps', 'utf8'), program: readlinkSync('/proc/self/exe') };
   } catch {
-    // Not a Linux.
-    return '';
+    return { smaps: '', program: '' };
   }
 }
 
-/** Of files, not writable, and never written to: nothing in them is this process's own. */
-export function findCleanMappings(smaps: string): { readonly from: bigint; readonly to: bigint }[] {
-  return smaps.split(/\n(?=[\da-f]+-[\da-f]+ )/).flatMap((mapping) => {
-    const [, from, to] = /^([\da-f]+)-([\da-f]+) r-[-x]p [\da-f]+ \S+ [1-9]\d* +\//.exec(mapping) ?? [];
+/**
+ * The parts of the program itself that are not writable and were never written to: nothing in them is this process's own.
+ * Only as the kernel mapped them at the start, one behind the other. Other mappings may be gone by the time they are let go
+ * of, also those that V8 makes of the same file for each of its threads, and then something else may be in their place.
+ */
+export function findProgramPages({ smaps, program }: { readonly smaps: string; readonly program: string }) {
+  const pages: { from: bigint; to: bigint }[] = [];
+  let end: string | undefined;
+  for (const mapping of smaps.split(/\n(?=[\da-f]+-[\da-f]+ )/)) {
+    const [, from = '', to = '', rights = '', file] =
+      /^([\da-f]+)-([\da-f]+) (\S+) [\da-f]+ \S+ \d+ +(\/[^\n]*)/.exec(mapping) ?? [];
+    const isNext = file === program && (end === undefined || end === from);
+    if (!isNext && end !== undefined) break;
+    if (!isNext) continue;
+    end = to;
     const isClean = /\nAnonymous: +0 kB\n/.test(mapping) && /\nPrivate_Dirty: +0 kB\n/.test(mapping);
-    return from !== undefined && isClean ? [{ from: BigInt(`0x${from}`), to: BigInt(`0x${to}`) }] : [];
-  });
+    if (/^r-.p$/.test(rights) && isClean) pages.push({ from: BigInt(`0x${from}`), to: BigInt(`0x${to}`) });
+  }
+  return pages;
 }
 
 /** Node warns that this part of it may change. An operator can do nothing about that. */
