@@ -115,8 +115,8 @@ test('the rules in the docs do what the docs say', () => {
     const tool = gitTools().find(({ definition }) => definition.name === name) ?? assert.fail(name);
     return judge(rules, workspace, { args: [] }, tool).effect;
   };
-  assert.deepEqual(['git.status', 'git.commit', 'git.push', 'git.reset'].map(effectOf), [
-    ...['allow', 'require_approval', 'require_approval', 'deny'],
+  assert.deepEqual(['git.fetch', 'git.push', 'git.reset'].map(effectOf), [
+    ...['require_approval', 'require_approval', 'deny'],
   ]);
 });
 
