@@ -22,16 +22,25 @@ export type ReportLine =
 
 /** Between two files nothing runs while the next one is loaded, which takes long when the disk is busy. */
 const patienceMs = Number(process.env['SALLYPORT_TEST_PATIENCE_MS'] ?? 180_000);
+/** Patience is counted in so many steps: a machine that stood still meanwhile has taken one of them. */
+const patienceSteps = 100;
 
 /** A reporter for `node --test` that tells the runner all it needs and prints nothing. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let openCount = 0;
   let lingering: NodeJS.Timeout | undefined;
+  const wait = (steps: number): NodeJS.Timeout => {
+    const next = (): void => {
+      if (steps <= 1) leaveLoudly();
+      lingering = wait(steps - 1);
+    };
+    return setTimeout(next, patienceMs / patienceSteps).unref();
+  };
   for await (const event of events) {
     if (event.type === 'test:dequeue') openCount++;
     if (event.type === 'test:complete') openCount--;
     clearTimeout(lingering);
-    if (openCount === 0) lingering = setTimeout(leaveLoudly, patienceMs).unref();
+    if (openCount === 0) lingering = wait(patienceSteps);
     for (const line of translate(event)) yield `${JSON.stringify(line)}\n`;
   }
 }
