@@ -52,7 +52,7 @@ export const policyCommands = [
   allowCommand,
   suggestCommand,
   command('promote', {
-    help: 'show what a tried-out rule would have changed, ask, and put it in force',
+    help: 'show what a shadow rule would have changed, ask, and put it in force',
     arguments: promoted,
     options: promoteOptions,
     run: promoteRule,
@@ -114,7 +114,7 @@ function showFindings({ count, findings }: InJson<PolicyCheck>, { terminal }: Co
   );
 }
 
-/** Shows what a tried-out rule would have changed, asks, and puts it in force. */
+/** Shows what a shadow rule would have changed, asks, and puts it in force. */
 function promoteRule(
   { rule, dryRun = false, yes = false, ...span }: Given<typeof promoted, typeof promoteOptions>,
   context: CommandContext,
