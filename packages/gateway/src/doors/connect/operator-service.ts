@@ -18,7 +18,9 @@ import { NoReceipt } from '../../audit/make-receipt.ts';
 import type { ReceiptSubject } from '../../audit/make-receipt.ts';
 import { endings, stretchMs } from '../../audit/search/activity.ts';
 import type { ActivityIndex, ActivityLine, ActivityRequest } from '../../audit/search/activity.ts';
+import type { Entry } from '../../audit/search/entry.ts';
 import { FilterError, parseFilter } from '../../audit/search/parse-filter.ts';
+import type { Filter } from '../../audit/search/parse-filter.ts';
 import type { SearchIndex, SearchPage } from '../../audit/search/search-page.ts';
 import type { Store } from '../../storage/stores.ts';
 import { messageOf } from '../bind-tools.ts';
@@ -136,16 +138,16 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
       const wanted = Math.min(Math.max(1, hours), mostUsageHours);
       const request = slotsOf(wanted, Date.now(), wanted <= 2 ? stretchMs : hourMs);
       const filter = { ...readFilter(reportFilter), sinceMs: request.fromMs };
-      const [{ tools, ownTools, indexedSize }, { entries }] = await Promise.all([
+      const [{ tools, ownTools, indexedSize }, reports] = await Promise.all([
         index.readActivity(request),
-        index.search({ filter, limit: mostReports, before: undefined, after: undefined }),
+        searchNewest(index, filter, mostReports),
       ]);
       return create(GetUsageResponseSchema, {
         fromMs: BigInt(request.fromMs),
         slotMs: BigInt(request.slotMs),
         slots: request.slots,
         tools: joinLines([...tools, ...ownTools]).map(({ name: tool, ...counts }) => ({ tool, ...counts })),
-        reports: entries.flatMap(({ records }) => records.map(describe)).map(readReport),
+        reports: reports.flatMap(({ records }) => records.map(describe)).map(readReport),
         indexedSize: BigInt(indexedSize),
         logSize: BigInt(await store.logSize()),
       });
@@ -238,8 +240,25 @@ function joinLines(lines: readonly ActivityLine[]): ReturnType<typeof unfreeze>[
   return [...joined.values()].toSorted((a, b) => totalOf(b) - totalOf(a));
 }
 
+/** Newest first, at most so many. A page that takes too long ends early, on a busy machine. */
+async function searchNewest(index: Pick<SearchIndex, 'search'>, filter: Filter, most: number): Promise<Entry[]> {
+  const found: Entry[] = [];
+  let before: number | undefined;
+  do {
+    const page: SearchPage = await index.search({ filter, limit: most - found.length, before, after: undefined });
+    found.push(...page.entries);
+    before = page.next;
+  } while (before !== undefined && found.length < most);
+  return found;
+}
+
+/** What was erased since it was found has no words any more. */
 function readReport({ index, timeMs, sessionId, payloadJson }: AuditRecord) {
-  const { event, agent, tool } = JSON.parse(payloadJson || '{}') as Record<'event' | 'agent' | 'tool', string>;
+  const {
+    event = '',
+    agent = '',
+    tool = '',
+  } = JSON.parse(payloadJson || '{}') as Partial<Record<'event' | 'agent' | 'tool', string>>;
   return { index, timeMs, sessionId, event, agent, tool };
 }
 
