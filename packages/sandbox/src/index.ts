@@ -9,6 +9,7 @@ export type { NamedHost } from './egress/parse-host.ts';
 export { resolveBySystem, resolveChecked } from './egress/resolve-checked.ts';
 export type { Resolve } from './egress/resolve-checked.ts';
 export { findCompileCache, keepCompiledCode } from './compile-cache.ts';
+export { loadForeignFunctions } from './foreign-functions.ts';
 export { hasCode } from './has-code.ts';
 export { giveBackMemory } from './memory/give-back-memory.ts';
 export { isWithin } from './is-within.ts';

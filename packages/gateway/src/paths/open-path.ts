@@ -1,10 +1,12 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { refuse } from '../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../call/tool.ts';
 import type { ToolContext } from '../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
+import { chooseEntryCalls } from './entry-calls.ts';
+import type { EntryCalls } from './entry-calls.ts';
 import { FolderPins } from './folder-pins.ts';
 import { isWithin } from '@sallyport/sandbox';
 import type { NamedPath } from './parse-path.ts';
@@ -19,7 +21,8 @@ export type Reach = Pick<ToolContext, 'paths' | 'workingDirectory'>;
 export const pinPath = process.platform === 'linux' ? pinByDescriptor : pinByName;
 
 export const folderPins = process.platform === 'linux' ? new FolderPins() : undefined;
-const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+/** Undefined: no file was opened in a held folder yet. */
+let entryCalls: EntryCalls | undefined;
 
 /** How often a name is looked up again when its file is replaced just then. */
 const maxAttempts = 20;
@@ -139,10 +142,11 @@ function openNear(named: NamedPath, reach: Reach): OpenFile | undefined {
   const folder = named.path.slice(0, slash);
   const pinned = folderPins?.find(folder);
   if (pinned === undefined) return undefined;
-  const fd = openOrUndefined(`/proc/self/fd/${pinned}${named.path.slice(slash)}`);
+  entryCalls ??= chooseEntryCalls();
+  const fd = entryCalls.open(pinned, named.path.slice(slash + 1));
   if (fd === undefined) return undefined;
   try {
-    if (readlinkSync(`/proc/self/fd/${fd}`) === named.path) {
+    if (entryCalls.isAt(fd, named.path)) {
       checkOpened(named.path, 'read', named, reach);
       const stats = fstatSync(fd);
       checkReadable(stats, named);
@@ -156,14 +160,6 @@ function openNear(named: NamedPath, reach: Reach): OpenFile | undefined {
   closeSync(fd);
   folderPins?.drop(folder);
   return undefined;
-}
-
-function openOrUndefined(path: string): number | undefined {
-  try {
-    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-  } catch {
-    return undefined;
-  }
 }
 
 function judgeFolder(pin: Pin, access: Access, named: NamedPath, reach: Reach): OpenFolder {

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import type * as foreignFunctions from 'node:ffi';
+import { loadForeignFunctions } from '../foreign-functions.ts';
 
 /** What is given to the system when it is freed, and not kept for the next one. */
 const largeBytes = 1024 * 1024;
@@ -71,15 +71,4 @@ export function findProgramPages({ smaps, program }: { readonly smaps: string; r
     if (/^r-.p$/.test(rights) && isClean) pages.push({ from: BigInt(`0x${from}`), to: BigInt(`0x${to}`) });
   }
   return pages;
-}
-
-/** Node warns that this part of it may change. An operator can do nothing about that. */
-function loadForeignFunctions(): typeof foreignFunctions {
-  const emitWarning = process.emitWarning.bind(process);
-  process.emitWarning = () => undefined;
-  try {
-    return process.getBuiltinModule('node:ffi');
-  } finally {
-    process.emitWarning = emitWarning;
-  }
 }
