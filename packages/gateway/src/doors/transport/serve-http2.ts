@@ -27,7 +27,11 @@ export function serveHttp2(socket: Socket, connection: Connection, context: Door
   const postponeIdle = () => idle.refresh();
   session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
     stream.on('error', ignore);
-    stream.on('close', postponeIdle);
+    stream.on('close', () => {
+      postponeIdle();
+      stream.removeAllListeners();
+      stream.on('error', ignore);
+    });
     const duplex = findDuplex(headers, context.methods);
     if (duplex !== undefined || isGrpc(headers)) {
       if (findRepeatedHeader(raw) === undefined && context.origin.refusalOf(headers) === undefined) {
