@@ -10,12 +10,11 @@ import { status } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 import { doors } from '../../packages/gateway/src/call/call.ts';
+import { oneByOne } from '../../packages/gateway/src/doors/transport/one-by-one.ts';
+import type { Peer } from '../../packages/gateway/src/doors/transport/peer.ts';
 import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import { bindService } from '../../packages/gateway/src/doors/transport/service-binding.ts';
-import type {
-  BidiStreamHandler,
-  ServerStreamHandler,
-} from '../../packages/gateway/src/doors/transport/service-binding.ts';
+import type { ServerStreamHandler } from '../../packages/gateway/src/doors/transport/service-binding.ts';
 import { openEchoDoors } from './echo-doors.ts';
 import { openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';
 
@@ -35,7 +34,7 @@ const say = (text: string): Message => create(word, { text });
 const textOf = (message: Message) => String(Reflect.get(message, 'text'));
 
 interface Chat {
-  readonly talk?: BidiStreamHandler<Message, Message>;
+  readonly talk?: (words: AsyncIterable<Message>, peer: Peer) => AsyncIterable<Message>;
   readonly count?: ServerStreamHandler<Message, Message>;
 }
 
@@ -45,7 +44,7 @@ async function openChat(test: TestContext, { talk = async function* () {}, count
     doors: opened,
     logged,
   } = await openEchoDoors(test, undefined, {
-    services: [bindService(chat ?? assert.fail(), doors, { talk, count })],
+    services: [bindService(chat ?? assert.fail(), doors, { talk: oneByOne(talk), count })],
   });
   return { port, opened, logged, client: openGrpcClient(test, 'test.v1.Chat', port) };
 }

@@ -18,6 +18,7 @@ import { ToolFailure } from '../call/tool.ts';
 import { findCaller } from '../doors/check-caller.ts';
 import type { Submit } from '../call/submission.ts';
 import type { Store } from '../storage/stores.ts';
+import { oneByOne } from '../doors/transport/one-by-one.ts';
 import type { Peer } from '../doors/transport/peer.ts';
 import { RpcError } from '../doors/transport/rpc-error.ts';
 import { bindService } from '../doors/transport/service-binding.ts';
@@ -57,7 +58,7 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
   };
 
   return bindService(ContentService, doors, {
-    put: async function* (requests, peer) {
+    put: oneByOne(async function* (requests: AsyncIterable<PutRequest>, peer) {
       const steps = requests[Symbol.asyncIterator]();
       const header = await readHeader(steps);
       const news = new Latest();
@@ -80,7 +81,7 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
         await ended;
         await steps.return?.();
       }
-    },
+    }),
 
     get: async function* (request, peer) {
       const { offset, limit } = request;

@@ -16,8 +16,8 @@ function openCounter(): { answer: (request: number) => Promise<string>; finish: 
   };
 }
 
-async function* count(to: number): AsyncGenerator<number, void, undefined> {
-  for (let number = 1; number <= to; number++) yield number;
+async function* count(to: number): AsyncGenerator<readonly number[], void, undefined> {
+  for (let number = 1; number <= to; number++) yield [number];
 }
 
 test('answers go out when they are ready, each once, and the stream ends after the last', async () => {
@@ -26,21 +26,21 @@ test('answers go out when they are ready, each once, and the stream ends after t
   const first = answers.next();
   await turn();
   finish(2);
-  assert.deepEqual(await first, { done: false, value: 'answer 2' });
+  assert.deepEqual(await first, { done: false, value: ['answer 2'] });
   finish(3);
-  assert.deepEqual(await answers.next(), { done: false, value: 'answer 3' });
+  assert.deepEqual(await answers.next(), { done: false, value: ['answer 3'] });
   finish(1);
-  assert.deepEqual(await answers.next(), { done: false, value: 'answer 1' });
+  assert.deepEqual(await answers.next(), { done: false, value: ['answer 1'] });
   assert.deepEqual(await answers.next(), { done: true, value: undefined });
 });
 
 test('no more requests are read than may be open, and the next one is read when an answer is taken', async () => {
   const { answer, finish } = openCounter();
   let read = 0;
-  async function* requests(): AsyncGenerator<number, void, undefined> {
-    for await (const number of count(5)) {
-      read = number;
-      yield number;
+  async function* requests(): AsyncGenerator<readonly number[], void, undefined> {
+    for await (const numbers of count(5)) {
+      read += numbers.length;
+      yield numbers;
     }
   }
   const answers = answerInAnyOrder(requests(), 2, answer);
@@ -59,9 +59,9 @@ test('no more requests are read than may be open, and the next one is read when 
 });
 
 test('an error among the requests comes after the answers to those before it', async () => {
-  async function* requests(): AsyncGenerator<number, void, undefined> {
-    yield 1;
-    yield 2;
+  async function* requests(): AsyncGenerator<readonly number[], void, undefined> {
+    yield [1];
+    yield [2];
     throw new Error('undecodable');
   }
   const { answer, finish } = openCounter();
@@ -70,14 +70,13 @@ test('an error among the requests comes after the answers to those before it', a
   await turn();
   finish(2);
   finish(1);
-  assert.equal((await first).value, 'answer 2');
-  assert.equal((await answers.next()).value, 'answer 1');
+  assert.deepEqual((await first).value, ['answer 2', 'answer 1']);
   await assert.rejects(answers.next(), /undecodable/);
 });
 
 test('who stops taking answers ends the reading', async () => {
   let closed = false;
-  async function* requests(): AsyncGenerator<number, void, undefined> {
+  async function* requests(): AsyncGenerator<readonly number[], void, undefined> {
     try {
       yield* count(100);
     } finally {
@@ -98,8 +97,54 @@ test('thousands of requests are all answered, with never more open than allowed'
     return number;
   };
   const seen: number[] = [];
-  for await (const number of answerInAnyOrder(count(3000), 32, answer)) seen.push(number);
+  for await (const numbers of answerInAnyOrder(batches(3000), 32, answer)) seen.push(...numbers);
   assert.equal(new Set(seen).size, 3000);
   assert.equal(seen.length, 3000);
   assert.equal(most, 32);
+});
+
+/** As many at a time as a caller likes, some of them more than may be open. */
+async function* batches(to: number): AsyncGenerator<readonly number[], void, undefined> {
+  for (let from = 0, size = 1; from < to; from += size, size = (size * 7) % 101) {
+    yield Array.from({ length: Math.min(size, to - from) }, (_, at) => from + at);
+  }
+}
+
+test('what is sent at once does not hold up everybody else until it is begun', async () => {
+  let begun = 0;
+  const answers = answerInAnyOrder(
+    (async function* () {
+      yield Array.from({ length: 200 }, (_, at) => at);
+    })(),
+    256,
+    () => {
+      begun++;
+      return new Promise<number>(() => undefined);
+    },
+  );
+  void answers.next();
+  const seen: number[] = [];
+  while (begun < 200) {
+    await turn();
+    seen.push(begun);
+  }
+  assert.ok(seen.length >= 200 / 16, `the others had ${seen.length} turns`);
+  assert.ok(
+    seen.every((count, at) => count - (seen[at - 1] ?? 0) <= 32),
+    seen.join(),
+  );
+});
+
+test('answers that are ready together go out together', async () => {
+  const { answer, finish } = openCounter();
+  async function* requests(): AsyncGenerator<readonly number[], void, undefined> {
+    yield [1, 2, 3];
+  }
+  const answers = answerInAnyOrder(requests(), 10, answer);
+  const first = answers.next();
+  await turn();
+  for (const request of [3, 1]) finish(request);
+  assert.deepEqual((await first).value, ['answer 3', 'answer 1']);
+  finish(2);
+  assert.deepEqual((await answers.next()).value, ['answer 2']);
 });

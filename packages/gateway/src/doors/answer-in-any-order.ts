@@ -1,18 +1,25 @@
+/** More calls than these are not begun in one turn of the event loop: whoever sends many at once holds up nobody. */
+const mostInTurn = 16;
+
 /**
- * Answers a stream of requests side by side: each answer goes out when it is ready. At most `mostOpen` requests are
- * read and not yet taken as answers, so a caller who does not take answers cannot send more either. When the requests
- * end in an error, the answers to those before it still go out. `answer` must not reject; undefined means that this
- * request wants no answer.
+ * Answers a stream of requests side by side: each answer goes out when it is ready, with those that became ready at the
+ * same time. At most `mostOpen` requests are begun and not yet taken as answers, so a caller who does not take answers
+ * cannot send more either. When the requests end in an error, the answers to those before it still go out. `answer` must
+ * not reject; undefined means that this request wants no answer.
  */
 export async function* answerInAnyOrder<Request, Answer>(
-  requests: AsyncIterable<Request>,
+  requests: AsyncIterable<readonly Request[]>,
   mostOpen: number,
   answer: (request: Request) => Promise<Answer> | undefined,
-): AsyncGenerator<Answer, void, undefined> {
+): AsyncGenerator<readonly Answer[], void, undefined> {
   const source = requests[Symbol.asyncIterator]();
-  const ready: Answer[] = [];
+  let read: readonly Request[] = [];
+  /** How many of those. */
+  let begun = 0;
+  let ready: Answer[] = [];
   let open = 0;
   let isReading = false;
+  let isResting = false;
   let hasEnded = false;
   let failure: Error | undefined;
   let wake = (): void => undefined;
@@ -21,15 +28,30 @@ export async function* answerInAnyOrder<Request, Answer>(
     const answering = answer(request);
     if (answering === undefined) return;
     open++;
-    ready.push(await answering);
+    const answered = await answering;
+    // Not before the wait: what was ready then may have gone out since.
+    ready.push(answered);
     wake();
+  };
+  const beginSome = (): void => {
+    for (let inTurn = 0; begun < read.length && open < mostOpen; inTurn++) {
+      if (inTurn === mostInTurn) return rest();
+      void begin(read[begun++] as Request);
+    }
+  };
+  const rest = (): void => {
+    isResting = true;
+    setImmediate(() => {
+      isResting = false;
+      wake();
+    });
   };
   const readNext = async (): Promise<void> => {
     isReading = true;
     try {
       const next = await source.next();
       if (next.done === true) hasEnded = true;
-      else void begin(next.value);
+      else [read, begun] = [next.value, 0];
     } catch (error) {
       hasEnded = true;
       failure = error as Error;
@@ -40,12 +62,15 @@ export async function* answerInAnyOrder<Request, Answer>(
 
   try {
     for (;;) {
-      if (!hasEnded && !isReading && open < mostOpen) void readNext();
-      const answered = ready.shift();
-      if (answered !== undefined) {
+      if (!isResting) beginSome();
+      const isAllBegun = begun === read.length;
+      if (isAllBegun && !hasEnded && !isReading && open < mostOpen) void readNext();
+      if (ready.length > 0) {
+        const answered = ready;
+        ready = [];
         yield answered;
-        open--;
-      } else if (hasEnded && open === 0) {
+        open -= answered.length;
+      } else if (hasEnded && isAllBegun && open === 0) {
         break;
       } else {
         await new Promise<void>((resolve) => (wake = resolve));

@@ -23,10 +23,10 @@ export interface CallRunner<Written = never> {
 
 /** Answers the calls of one stream, each when it is ready. A request without a call cancels the one of its number. */
 export function answerCalls<Written extends string | Uint8Array = never>(
-  requests: AsyncIterable<ExecuteToolsRequest>,
+  requests: AsyncIterable<readonly ExecuteToolsRequest[]>,
   peer: Peer,
   { run, present, number: giveNumber }: CallRunner<Written>,
-): AsyncIterable<ExecuteToolsResponse | Written> {
+): AsyncIterable<readonly (ExecuteToolsResponse | Written)[]> {
   const open = new Map<number, Cancellation>();
   // One listener for all of them: a stream may live for days.
   peer.cancellation.addEventListener('abort', () => {
@@ -42,7 +42,8 @@ export function answerCalls<Written extends string | Uint8Array = never>(
       if (call === undefined || open.has(number)) throw new RpcError('invalid_argument', taken(number));
       open.set(number, signal);
       if (peer.cancellation.aborted) signal.abort(peer.cancellation.reason);
-      const value = await run({ ...readCall(call, peer), ...traceOf(request), signal });
+      const { traceparent, tracestate } = request;
+      const value = await run(readCall(call, peer, { signal, traceparent, tracestate }));
       if (!isMessage(value)) return giveNumber?.(number, value) ?? value;
       return create(ExecuteToolsResponseSchema, { number, result: { case: 'response', value } });
     } catch (error) {
@@ -62,10 +63,6 @@ export function answerCalls<Written extends string | Uint8Array = never>(
 
 function isMessage(value: ExecuteToolResponse | string | Uint8Array): value is ExecuteToolResponse {
   return typeof value !== 'string' && !(value instanceof Uint8Array);
-}
-
-function traceOf({ traceparent, tracestate }: ExecuteToolsRequest): Pick<Submission, 'traceparent' | 'tracestate'> {
-  return traceparent === '' ? {} : { traceparent, tracestate };
 }
 
 function taken(number: number): string {

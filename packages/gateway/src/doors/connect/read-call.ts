@@ -14,7 +14,16 @@ export type CallRequest = Pick<
     readonly context?: { readonly taskId: string; readonly correlationId: string } | undefined;
   };
 
-export function readCall(request: CallRequest, peer: Peer): Submission {
+/** What a message says of its own call, where one request carries many. */
+export interface OwnOfCall {
+  readonly signal: Submission['signal'];
+  /** Empty: it belongs to the trace of the request. */
+  readonly traceparent: string;
+  readonly tracestate: string;
+}
+
+export function readCall(request: CallRequest, peer: Peer, own?: OwnOfCall): Submission {
+  const isTraced = own !== undefined && own.traceparent !== '';
   return {
     door: peer.door,
     source: peer.source,
@@ -27,13 +36,13 @@ export function readCall(request: CallRequest, peer: Peer): Submission {
     dedupeKey: request.dedupeKey,
     taskId: request.context?.taskId ?? '',
     correlationId: request.context?.correlationId ?? '',
-    traceparent: peer.headers('traceparent'),
-    tracestate: peer.headers('tracestate'),
+    traceparent: isTraced ? own.traceparent : peer.headers('traceparent'),
+    tracestate: isTraced ? own.tracestate : peer.headers('tracestate'),
     confirmBinding: request.confirmBinding,
     approvalTaskId: request.approvalTaskId || undefined,
     confirmToken: request.confirmToken || undefined,
     waitMs: request.waitMs || undefined,
-    signal: peer.cancellation,
+    signal: own?.signal ?? peer.cancellation,
   };
 }
 

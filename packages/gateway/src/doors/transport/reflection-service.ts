@@ -5,6 +5,7 @@ import { grpcStatusOf, reflectionV1, reflectionV1Alpha } from '@sallyport/contra
 import type { ConnectCode } from '@sallyport/contract';
 import { doors } from '../../call/call.ts';
 import type { Door } from '../../call/call.ts';
+import { oneByOne } from './one-by-one.ts';
 import { bindService } from './service-binding.ts';
 import type { ServiceBinding } from './service-binding.ts';
 
@@ -23,7 +24,10 @@ export function bindReflection(servicesAt: (door: Door) => readonly ServiceBindi
   };
   return [
     bindService(reflectionV1.ServerReflection, doors, {
-      serverReflectionInfo: async function* (requests, { door }) {
+      serverReflectionInfo: oneByOne(async function* (
+        requests: AsyncIterable<reflectionV1.ServerReflectionRequest>,
+        { door },
+      ) {
         for await (const originalRequest of requests) {
           yield create(reflectionV1.ServerReflectionResponseSchema, {
             validHost: originalRequest.host,
@@ -31,10 +35,13 @@ export function bindReflection(servicesAt: (door: Door) => readonly ServiceBindi
             messageResponse: ask(originalRequest.messageRequest, door),
           });
         }
-      },
+      }),
     }),
     bindService(reflectionV1Alpha.ServerReflection, doors, {
-      serverReflectionInfo: async function* (requests, { door }) {
+      serverReflectionInfo: oneByOne(async function* (
+        requests: AsyncIterable<reflectionV1Alpha.ServerReflectionRequest>,
+        { door },
+      ) {
         for await (const originalRequest of requests) {
           yield create(reflectionV1Alpha.ServerReflectionResponseSchema, {
             validHost: originalRequest.host,
@@ -42,7 +49,7 @@ export function bindReflection(servicesAt: (door: Door) => readonly ServiceBindi
             messageResponse: ask(originalRequest.messageRequest, door),
           });
         }
-      },
+      }),
     }),
   ];
 }

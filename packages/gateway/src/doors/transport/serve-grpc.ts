@@ -7,6 +7,7 @@ import { describeGrpcError, okTrailers } from './wire/grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, unframeMessage } from './wire/message-frame.ts';
 import { answerInBinary, decodeBinary, inBinary } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
+import { eachAlone } from './one-by-one.ts';
 import { parseGrpcTimeout } from './wire/parse-timeout.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { receiveMessages, sendMessages } from './wire/stream-messages.ts';
@@ -44,7 +45,7 @@ async function serveMethod(call: GrpcCall, method: Method, exchange: Exchange): 
       const request = decodeBinary(method, await readRequest(call, method, exchange));
       exchange.onStop = () => exchange.abort('unavailable', 'Sallyport is stopping.');
       beginAnswer(stream);
-      await sendMessages(call, method, method.run(request, exchange), inBinary);
+      await sendMessages(call, method, eachAlone(method.run(request, exchange)), inBinary);
       endAnswer(stream, okTrailers);
       return;
     }

@@ -5,8 +5,14 @@ import type { Peer } from './peer.ts';
 export type UnaryHandler<Input, Output> = (request: Input, peer: Peer) => Promise<Output>;
 /** Ends when it returns. `peer.signal` aborts when the doors close: a server stream has no other natural end. */
 export type ServerStreamHandler<Input, Output> = (request: Input, peer: Peer) => AsyncIterable<Output>;
-/** `requests` ends when the caller has said all, and when the doors close: answer what came in, then return. */
-export type BidiStreamHandler<Input, Output> = (requests: AsyncIterable<Input>, peer: Peer) => AsyncIterable<Output>;
+/**
+ * Both ways, messages that are there at the same time come together. `requests` ends when the caller has said all, and
+ * when the doors close: answer what came in, then return.
+ */
+export type BidiStreamHandler<Input, Output> = (
+  requests: AsyncIterable<readonly Input[]>,
+  peer: Peer,
+) => AsyncIterable<readonly Output[]>;
 
 export type HandlerOf<Method extends Pick<DescMethod, 'methodKind' | 'input' | 'output'>> = {
   unary: UnaryHandler<MessageShape<Method['input']>, MessageShape<Method['output']>>;

@@ -75,7 +75,7 @@ export type Yielded = Message | string | Uint8Array;
 export interface MessageFormat {
   readonly name: 'binary' | 'json';
   readonly decode: (method: Method, bytes: Buffer) => Message;
-  readonly encode: (method: Method, message: Yielded) => Uint8Array;
+  readonly encode: (method: Method, message: Yielded) => Uint8Array | string;
   /** Who answers callers in this form. */
   readonly handlerOf: (method: BidiStreamMethod) => BidiStreamHandler<Message, Yielded>;
 }
@@ -89,8 +89,7 @@ export const inBinary: MessageFormat = {
 export const inJson: MessageFormat = {
   name: 'json',
   decode: decodeJson,
-  encode: (method, message) =>
-    Buffer.from(typeof message === 'string' ? message : encodeJson(method, message as Message)),
+  encode: (method, message) => (typeof message === 'string' ? message : encodeJson(method, message as Message)),
   handlerOf: (method) => method.runInJson ?? method.run,
 };
 

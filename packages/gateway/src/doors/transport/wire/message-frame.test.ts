@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../../../test/requirement.ts';
-import { frameMessage, FrameReader, unframeMessage } from './message-frame.ts';
+import { frameMessage, frameMessages, FrameReader, unframeMessage } from './message-frame.ts';
 
 describe('FrameReader', () => {
   it('finds the same messages however the bytes are cut', () => {
@@ -61,5 +61,26 @@ describe('unframeMessage', () => {
         else assert.throws(() => unframeMessage(body, 100), { name: 'RpcError' });
       }),
     );
+  });
+});
+
+describe('frameMessages', () => {
+  it('says what frames of single messages say, in pieces that no small message makes too large', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 });
+    const large = fc.integer({ min: 20_000, max: 150_000 }).map((length) => 'ä'.repeat(length / 2));
+    const message = fc.oneof(text, fc.uint8Array({ maxLength: 60 }), { arbitrary: large, weight: 1 });
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 20 }), (messages) => {
+        const bytesOf = (each: string | Uint8Array): Uint8Array =>
+          typeof each === 'string' ? Buffer.from(each) : each;
+        const pieces = frameMessages(messages);
+        const expected = Buffer.concat(messages.map((each) => frameMessage(bytesOf(each))));
+        assert.ok(Buffer.concat(pieces).equals(expected));
+        const largest = Math.max(0, ...messages.map((each) => bytesOf(each).length + 5));
+        for (const piece of pieces) assert.ok(piece.length <= Math.max(64 * 1024, largest));
+      }),
+      { numRuns: 60 },
+    );
+    assert.deepEqual(frameMessages([]), []);
   });
 });

@@ -6,6 +6,33 @@ export const framePrefixBytes = 5;
 const compressedFlag = 0x01;
 export const trailersFlag = 0x80;
 
+/** So much leaves in one piece, unless one message is larger. */
+const mostBytesOfPiece = 64 * 1024;
+
+/** Frames of messages that go out one behind the other, in few pieces. A text goes out as UTF-8. */
+export function frameMessages(messages: readonly (Uint8Array | string)[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  const lengths = messages.map((message) =>
+    typeof message === 'string' ? Buffer.byteLength(message) : message.length,
+  );
+  for (let at = 0; at < messages.length;) {
+    const first = at;
+    let size = 0;
+    do size += framePrefixBytes + (lengths[at++] ?? 0);
+    while (at < messages.length && size + framePrefixBytes + (lengths[at] ?? 0) <= mostBytesOfPiece);
+    const piece = Buffer.allocUnsafe(size);
+    for (let next = first, offset = 0; next < at; next++) {
+      const message = messages[next] ?? '';
+      offset = piece.writeUInt32BE(lengths[next] ?? 0, piece.writeUInt8(0, offset));
+      if (typeof message === 'string') piece.write(message, offset);
+      else piece.set(message, offset);
+      offset += lengths[next] ?? 0;
+    }
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
 export function frameMessage(message: Uint8Array, flag = 0): Buffer {
   const frame = Buffer.allocUnsafe(framePrefixBytes + message.length);
   frame[0] = flag;

@@ -15,7 +15,7 @@ describe('MessageQueue', () => {
     queue.push(2);
     const heard: number[] = [];
     const reading = (async () => {
-      for await (const item of queue) heard.push(item);
+      for await (const items of queue) heard.push(...items);
     })();
     await new Promise(setImmediate);
     queue.push(3);
@@ -29,10 +29,31 @@ describe('MessageQueue', () => {
     const { queue, calls } = openQueue();
     for (let item = 0; item < 16; item++) queue.push(item);
     assert.deepEqual(calls, ['pause']);
-    for (let item = 0; item < 15; item++) await queue.next();
-    assert.deepEqual(calls, ['pause']);
-    await queue.next();
+    const { value } = await queue.next();
+    assert.equal((value as readonly number[]).length, 16);
+    assert.deepEqual(calls, ['pause'], 'the reader has them, and is not back for more');
+    void queue.next();
     assert.deepEqual(calls, ['pause', 'resume']);
+  });
+
+  it('stays held back for whoever holds it, also when the reader is back', async () => {
+    const { queue, calls } = openQueue();
+    for (let item = 0; item < 16; item++) queue.push(item);
+    queue.hold();
+    await queue.next();
+    void queue.next();
+    assert.ok(!calls.includes('resume'));
+    queue.resume();
+    assert.equal(calls.at(-1), 'resume');
+  });
+
+  it('hands out together what comes in one turn, also to a reader who waits', async () => {
+    const { queue } = openQueue();
+    const waiting = queue.next();
+    for (const item of [1, 2, 3]) queue.push(item);
+    queue.end(new Error('broken'));
+    assert.deepEqual(await waiting, { done: false, value: [1, 2, 3] });
+    await assert.rejects(queue.next(), /broken/);
   });
 
   it('throws the error once, after the messages that came before it', async () => {
@@ -40,7 +61,7 @@ describe('MessageQueue', () => {
     queue.push(1);
     queue.end(new Error('broken'));
     queue.push(2);
-    assert.deepEqual(await queue.next(), { done: false, value: 1 });
+    assert.deepEqual(await queue.next(), { done: false, value: [1] });
     await assert.rejects(queue.next(), /broken/);
     assert.deepEqual(await queue.next(), { done: true, value: undefined });
   });
@@ -56,8 +77,8 @@ describe('MessageQueue', () => {
     const { queue } = openQueue();
     queue.push(1);
     queue.push(2);
-    for await (const item of queue) {
-      assert.equal(item, 1);
+    for await (const items of queue) {
+      assert.deepEqual(items, [1, 2]);
       break;
     }
     queue.push(3);

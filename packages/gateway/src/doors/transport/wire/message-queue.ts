@@ -6,13 +6,15 @@ export interface QueueSource {
   readonly resume: () => void;
 }
 
-/** Hands messages that arrive by event to a handler that reads them in a loop. One reader. */
-export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
+/** Hands messages that arrive by event to a handler that reads them in a loop, all that have come at a time. One reader. */
+export class MessageQueue<Item> implements AsyncIterableIterator<readonly Item[]> {
   readonly #source: QueueSource;
-  readonly #items: Item[] = [];
-  #reader: PromiseWithResolvers<IteratorResult<Item>> | undefined;
+  #items: Item[] = [];
+  #reader: PromiseWithResolvers<IteratorResult<readonly Item[]>> | undefined;
   #ended = false;
   #isHeld = false;
+  /** So many wait, or are with the handler, that the source is held back. */
+  #isFull = false;
   #error: Error | undefined;
 
   constructor(source: QueueSource) {
@@ -21,12 +23,12 @@ export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
 
   push(item: Item): void {
     if (this.#ended) return;
-    if (this.#reader !== undefined) {
-      this.#settleReader({ done: false, value: item });
-      return;
-    }
-    this.#items.push(item);
-    if (this.#items.length >= maxWaiting) this.#source.pause();
+    const count = this.#items.push(item);
+    // What comes in one piece is handed out in one piece.
+    if (count === 1 && this.#reader !== undefined) queueMicrotask(() => this.#settleReader());
+    if (count < maxWaiting) return;
+    this.#isFull = true;
+    this.#source.pause();
   }
 
   /** Lets nothing more come in, whatever the handler reads, until `resume`. */
@@ -37,7 +39,7 @@ export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
 
   resume(): void {
     this.#isHeld = false;
-    if (this.#items.length < maxWaiting) this.#source.resume();
+    if (!this.#isFull) this.#source.resume();
   }
 
   /** What waits is still handed out; then the loop ends, or throws the error. */
@@ -45,25 +47,24 @@ export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
     if (this.#ended) return;
     this.#ended = true;
     this.#error = error;
-    if (this.#reader !== undefined) this.#finishReader(this.#reader);
+    if (this.#reader !== undefined && this.#items.length === 0) this.#finishReader(this.#reader);
   }
 
-  next(): Promise<IteratorResult<Item>> {
-    const item = this.#items.shift();
-    if (item !== undefined) {
-      if (this.#items.length === 0 && !this.#ended && !this.#isHeld) this.#source.resume();
-      return Promise.resolve({ done: false, value: item });
-    }
-    this.#reader = Promise.withResolvers<IteratorResult<Item>>();
+  next(): Promise<IteratorResult<readonly Item[]>> {
+    if (this.#items.length > 0) return Promise.resolve({ done: false, value: this.#takeItems() });
+    // The handler has nothing left, so more may come in.
+    if (this.#isFull && !this.#ended && !this.#isHeld) this.#source.resume();
+    this.#isFull = false;
+    this.#reader = Promise.withResolvers<IteratorResult<readonly Item[]>>();
     const { promise } = this.#reader;
     if (this.#ended) this.#finishReader(this.#reader);
     return promise;
   }
 
   /** The handler left its loop: nothing more is kept. */
-  return(): Promise<IteratorResult<Item>> {
+  return(): Promise<IteratorResult<readonly Item[]>> {
     this.#ended = true;
-    this.#items.length = 0;
+    this.#items = [];
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -71,12 +72,20 @@ export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
     return this;
   }
 
-  #settleReader(result: IteratorResult<Item>): void {
-    this.#reader?.resolve(result);
-    this.#reader = undefined;
+  #takeItems(): readonly Item[] {
+    const items = this.#items;
+    this.#items = [];
+    return items;
   }
 
-  #finishReader(reader: PromiseWithResolvers<IteratorResult<Item>>): void {
+  #settleReader(): void {
+    const reader = this.#reader;
+    if (reader === undefined || this.#items.length === 0) return;
+    this.#reader = undefined;
+    reader.resolve({ done: false, value: this.#takeItems() });
+  }
+
+  #finishReader(reader: PromiseWithResolvers<IteratorResult<readonly Item[]>>): void {
     if (this.#error === undefined) reader.resolve({ done: true, value: undefined });
     else reader.reject(this.#error);
     this.#error = undefined;

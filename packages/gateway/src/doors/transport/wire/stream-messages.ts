@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts';
 import { findToken } from '../find-token.ts';
 import { isOver } from './grpc-call.ts';
 import type { GrpcCall } from './grpc-call.ts';
-import { frameMessage, FrameReader } from './message-frame.ts';
+import { frameMessages, FrameReader } from './message-frame.ts';
 import { MessageQueue } from './message-queue.ts';
 import type { MessageFormat, Yielded } from './message-codec.ts';
 import type { Method } from '../method-table.ts';
@@ -90,12 +90,14 @@ export function receiveMessages(
 export async function sendMessages(
   { stream }: GrpcCall,
   method: Method,
-  messages: AsyncIterable<Yielded>,
+  messages: AsyncIterable<readonly Yielded[]>,
   format: MessageFormat,
 ): Promise<void> {
-  for await (const message of messages) {
-    if (isOver(stream)) return;
-    if (!stream.write(frameMessage(format.encode(method, message)))) await waitForRoom(stream);
+  for await (const ready of messages) {
+    for (const piece of frameMessages(ready.map((message) => format.encode(method, message)))) {
+      if (isOver(stream)) return;
+      if (!stream.write(piece)) await waitForRoom(stream);
+    }
   }
 }
 
