@@ -10,7 +10,7 @@ import { newPlaceOn, removePlace } from './places.ts';
 import { perCall, readThreadTimes } from './thread-times.ts';
 
 const least = 1.2;
-const callsToWarmUp = 8000;
+const callsToWarmUp = 30_000;
 
 /** A client in a process of its own. */
 interface Arm {

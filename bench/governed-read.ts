@@ -18,7 +18,7 @@ import type { ThreadTimes } from './thread-times.ts';
 
 const manyInFlight = 32;
 /** Calls until the compiler has done most of its work, on a busy machine as on a quiet one. */
-const callsToWarmUp = 8000;
+const callsToWarmUp = 30_000;
 
 type Protocol = 'http' | 'grpc';
 
