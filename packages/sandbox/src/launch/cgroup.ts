@@ -101,9 +101,11 @@ export class Cgroup {
 
   /** Kills what is in the group now and lets nothing new start in it. Call it until the group is empty. */
   kill(): void {
-    tryWrite(join(this.#places.processes.folder, 'pids.max'), '0');
     const { folder, version } = killPlace(this.#places);
-    if (version === 2 && tryWrite(join(folder, 'cgroup.kill'), '1')) return;
+    // All at once, and what is being forked at that moment with them.
+    const isKilled = version === 2 && tryWrite(join(folder, 'cgroup.kill'), '1');
+    tryWrite(join(this.#places.processes.folder, 'pids.max'), '0');
+    if (isKilled) return;
     for (const pid of readLines(join(folder, 'cgroup.procs'))) tryKill(Number(pid));
   }
 

@@ -19,6 +19,12 @@ export class HandedInput {
     return this.#pipe.writableLength <= mostWaitingBytes;
   }
 
+  /** Writes everything, however slowly the program reads, then ends the input. */
+  end(bytes: Uint8Array): void {
+    // To end a stream that could be read as well does not close it.
+    if (!this.#pipe.destroyed) this.#pipe.write(bytes, () => this.#pipe.destroy());
+  }
+
   close(): void {
     this.#pipe.destroy();
   }

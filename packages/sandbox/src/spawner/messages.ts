@@ -9,9 +9,8 @@ import type { SandboxProbe } from '../launch/probe-sandbox.ts';
 export type Order =
   | { readonly kind: 'configure'; readonly configuration: Configuration }
   | { readonly kind: 'start'; readonly run: number; readonly program: Program; readonly stdin: InputTime }
+  /** For a program that is held. */
   | { readonly kind: 'feed'; readonly run: number; readonly stdin: Uint8Array }
-  /** A part of an input that continues. Do not mix it with `feed`. */
-  | { readonly kind: 'write'; readonly run: number; readonly bytes: Uint8Array }
   /** That many bytes of output were consumed. */
   | { readonly kind: 'acknowledge'; readonly run: number; readonly bytes: number }
   /** Answered by `measured`, in the order of the questions. */
@@ -21,8 +20,8 @@ export type Order =
   | { readonly kind: 'close' };
 
 /**
- * When a program gets its input. `later`: it runs, and its input stays open until it is fed. `handed`: the same, but
- * the daemon gets the pipes themselves. `held`: its sandbox is built, and it runs when it is fed.
+ * When a program gets its input. `later`: it runs, and the daemon gets the pipe that is its input. `handed`: the daemon
+ * gets that of its output as well. `held`: its sandbox is built, and it runs when it is fed.
  */
 export type InputTime = 'now' | 'later' | 'handed' | 'held';
 

@@ -66,14 +66,15 @@ export class ProgramRun {
     this.#send({ kind: 'start', run: this.id, program: this.program, stdin });
   }
 
+  /** The whole input of a program that waits for it. */
   feed(stdin: Uint8Array): void {
-    this.#send({ kind: 'feed', run: this.id, stdin });
+    if (this.#input === undefined) this.#send({ kind: 'feed', run: this.id, stdin });
+    else this.#input.end(stdin);
   }
 
-  /** A part of the input of a program that was started to be fed later; the input goes on. */
+  /** A part of the input of a program that runs; the input goes on. */
   write(bytes: Uint8Array): void {
-    if (this.#input === undefined) this.#send({ kind: 'write', run: this.id, bytes });
-    else if (!this.#input.write(bytes)) this.kill();
+    if (this.#input?.write(bytes) === false) this.kill();
   }
 
   /** One of the pipes of the program, which nobody else reads or writes. */

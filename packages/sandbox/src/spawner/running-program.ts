@@ -14,7 +14,7 @@ import type { Confinement } from './confinement.ts';
 import type { GroupHome } from '../limits/group-home.ts';
 import { readProcess } from '../limits/read-process.ts';
 import type { ProcessFacts } from '../limits/read-process.ts';
-import { InputPipe } from './input-pipe.ts';
+import { holdNamespaces } from './hold-namespaces.ts';
 import type { LaunchPlanner } from './launch-planner.ts';
 import type { Enforcement, InputTime } from './messages.ts';
 import { openNetwork, showNetwork } from './open-network.ts';
@@ -64,7 +64,8 @@ export class RunningProgram {
   /** Pipes that the daemon will have once the program runs. Empty: it will have none, or has them. */
   readonly #handed: ['stdin' | 'stdout', number][] = [];
   #isReleased = false;
-  #input: InputPipe | undefined;
+  /** The file that is to hold the input of a program that waits in its sandbox. */
+  #inputFile: number | undefined;
   /** Brings the input of a program that is to wait for it in its sandbox. Absent: the program waits for nothing. */
   #held: PromiseWithResolvers<Uint8Array> | undefined;
   #kill: (() => void) | undefined;
@@ -74,6 +75,8 @@ export class RunningProgram {
   #isSeated = false;
   /** The first process in the sandbox, which is the last to go. */
   #inside: ProcessFacts | undefined;
+  /** Takes down what the kernel keeps of the sandbox. */
+  #letGo: (() => void) | undefined;
   /** Why it was ended by us, or is to be. */
   #cause: ProgramEnd['how'] | undefined;
 
@@ -96,7 +99,7 @@ export class RunningProgram {
 
   /**
    * To be called once. Rejects with ProgramNotStarted when nothing of the program ran. When it settles, no process is
-   * left, and nothing that was opened for it.
+   * left, and nothing of what it was given. Its empty namespaces and its control group go right afterwards.
    */
   async run(stdin: InputTime): Promise<ProgramEnd> {
     const { planner } = this.#parts;
@@ -111,15 +114,9 @@ export class RunningProgram {
     }
   }
 
-  /** Gives the program its input, if that was left for later. */
+  /** Gives a program that waits in its sandbox its input, and runs it. */
   feed(stdin: Uint8Array): void {
-    if (this.#held === undefined) this.#input?.feed(stdin);
-    else this.#held.resolve(stdin);
-  }
-
-  /** Gives the program a part of its input. One that does not read what it is given is ended. */
-  write(bytes: Uint8Array): void {
-    if (this.#input?.write(bytes) === false) this.abort();
+    this.#held?.resolve(stdin);
   }
 
   /** Undefined: it does not run, or its processes are only looked at now and then. */
@@ -140,16 +137,16 @@ export class RunningProgram {
   #pass(stream: OutputName, bytes: Uint8Array): void {
     const answer = stream === 'stdout' ? this.#answer : undefined;
     const passed = answer === undefined ? bytes : answer.take(bytes);
-    if (passed.length > 0) this.#events.onOutput(stream, passed);
-    // What the consumer does not get, it cannot acknowledge.
-    if (passed.length < bytes.length) this.#valve.acknowledge(bytes.length - passed.length);
+    // First, because somebody waits for the end: the kernel works at it while the answer is on its way.
     if (answer?.state === 'complete') {
       this.#end({ kind: 'answered' });
-      // Somebody waits for it, and a runtime that was started ahead is large. It came after the processes of the
-      // sandbox.
+      // A runtime that was started ahead is large. It came after the processes of the sandbox.
       this.#parts.starter.freeMemoryOf?.(this.#confinement?.listProcesses().toReversed() ?? []);
     }
     if (answer?.state === 'spoiled') this.#end({ kind: 'misanswered' });
+    if (passed.length > 0) this.#events.onOutput(stream, passed);
+    // What the consumer does not get, it cannot acknowledge.
+    if (passed.length < bytes.length) this.#valve.acknowledge(bytes.length - passed.length);
   }
 
   #end(cause: ProgramEnd['how']): void {
@@ -190,22 +187,25 @@ export class RunningProgram {
       await child?.end();
       confinement ??= await opening.catch(() => undefined);
       if (confinement !== undefined) await killAll(confinement, this.#parts.starter.nextEnd);
-      this.#input?.close();
+      if (this.#inputFile !== undefined) closeSync(this.#inputFile);
       for (const [, fd] of this.#handed.splice(0)) closeSync(fd);
       this.#valve.discard();
       await this.#valve.drain();
-      // Nothing waits for it. If this process ends meanwhile, the janitor does it.
-      if (confinement !== undefined) void remove(confinement);
+      // Nothing waits for these, so they come after the report. If this process ends meanwhile, the kernel and the
+      // janitor do them.
+      setImmediate(() => {
+        this.#letGo?.();
+        if (confinement !== undefined) void remove(confinement);
+      });
     }
   }
 
   #takeOver(child: StartedChild, stdin: InputTime): void {
     this.#valve.attach('stderr', child.stderr);
-    if (stdin === 'handed') this.#handed.push(['stdin', child.stdin as number], ['stdout', child.stdout]);
-    else {
-      if (child.stdin !== undefined) this.#input = new InputPipe(child.stdin);
-      this.#valve.attach('stdout', child.stdout);
-    }
+    if (stdin === 'held') this.#inputFile = child.stdin;
+    else if (child.stdin !== undefined) this.#handed.push(['stdin', child.stdin]);
+    if (stdin === 'handed') this.#handed.push(['stdout', child.stdout]);
+    else this.#valve.attach('stdout', child.stdout);
   }
 
   async #attend(child: StartedChild, confinement: Confinement): Promise<ProgramEnd> {
@@ -251,9 +251,10 @@ export class RunningProgram {
       });
     }
     this.#inside = readProcess(waiting.pid);
+    if (this.#program.isolation === 'sandbox') this.#letGo = holdNamespaces(waiting.pid);
     this.#kill = () => {
-      child.kill();
       confinement.kill();
+      child.kill();
     };
     const { hosts } = this.#program;
     return hosts.length === 0 || this.#cause !== undefined
@@ -298,7 +299,7 @@ export class RunningProgram {
     stopWatching();
     stopWatchingDisk?.();
     // Before the kill, which makes the group refuse processes.
-    const reachedLimit = confinement.findReachedLimit();
+    const reachedLimit = this.#cause === undefined ? confinement.findReachedLimit() : undefined;
     const [end] = await Promise.all([child.ended, killAll(confinement, this.#parts.starter.nextEnd)]);
     await awaitEnd(this.#inside, this.#parts.starter.nextEnd);
     const reached = reachedLimit ?? findSignalledLimit(end);

@@ -203,7 +203,11 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
       // Unless the key was dropped meanwhile.
       if (pool.has(key) === isKnown) this.#startInPool(pool, key, run.program);
     };
-    void run.ended.then(prepare, () => undefined);
+    // Whoever waits for the run goes on first.
+    void run.ended.then(
+      () => setImmediate(prepare),
+      () => undefined,
+    );
   }
 
   #startInPool(pool: WarmPool, key: string, program: Program): boolean {

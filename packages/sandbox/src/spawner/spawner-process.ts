@@ -38,9 +38,6 @@ class Spawner {
       case 'feed':
         this.#running.get(order.run)?.program.feed(order.stdin);
         break;
-      case 'write':
-        this.#running.get(order.run)?.program.write(order.bytes);
-        break;
       case 'acknowledge':
         this.#running.get(order.run)?.program.acknowledge(order.bytes);
         break;
