@@ -3,9 +3,11 @@ import type { Writable } from 'node:stream';
 import { describeUsage } from './describe-usage.ts';
 import type { JsonObject } from './json.ts';
 import { InvalidInput, runTool } from './run-tool.ts';
-import { standardInput } from './standard-input.ts';
+import { object, string } from './schema.ts';
+import { preparedInput, standardInput } from './standard-input.ts';
 import { defineTool, ToolError } from './tool.ts';
 import type { Tool, ToolSpec } from './tool.ts';
+import { dropStartPages } from './travel-light.ts';
 
 /** How a tool ends. Every code but 0 comes with a reason on stderr. */
 export const toolExitCodes = {
@@ -51,10 +53,41 @@ export function serveTool<const Input extends JsonObject, const Output extends J
   process.on('uncaughtException', crash);
   void answerProcess(defined, {
     args: process.argv.slice(2),
-    stdin: standardInput,
+    stdin: answerSign ? preparedInput(() => rehearse(streams.writeOutput)) : standardInput,
     ...streams,
     ...(answerSign && { answerSign }),
   }).then(end, crash);
+}
+
+const rehearsal = defineTool({
+  name: 'rehearsal',
+  version: '1.0.0',
+  description: 'Answers what it is asked.',
+  input: object({ text: string() }),
+  output: object({ text: string() }),
+  run: ({ text }) => ({ text }),
+});
+
+/**
+ * While nobody waits yet, goes through all that happens between input and answer: once to compile it, and once more to
+ * have in memory what that takes and nothing else. Nothing is written.
+ */
+async function rehearse(writeOutput: ToolProcess['writeOutput']): Promise<void> {
+  const answer = (): Promise<number> =>
+    answerProcess(rehearsal, {
+      args: [],
+      stdin: rehearsedInput(),
+      writeOutput: () => writeOutput(''),
+      writeError: () => Promise.resolve(),
+      answerSign: '-',
+    });
+  await answer();
+  dropStartPages();
+  await answer();
+}
+
+async function* rehearsedInput(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('{"text":"…"}');
 }
 
 function end(exitCode: number): never {

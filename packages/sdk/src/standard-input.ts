@@ -1,4 +1,4 @@
-import { readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 
@@ -10,13 +10,20 @@ const ownResources: readonly string[] = ['PipeWrap', 'TTYWrap'];
  * do, it waits in the kernel: it continues within 0.3 ms of its input, where a stream that has never been read takes
  * 1.4.
  */
-export const standardInput = { isTTY: isatty(0), [Symbol.asyncIterator]: readInput };
+export const standardInput = { isTTY: isatty(0), [Symbol.asyncIterator]: () => readInput() };
 
-async function* readInput(): AsyncGenerator<Uint8Array> {
+/** The same input, for a tool that may have been started ahead: then there is time for `prepare` before the wait. */
+export function preparedInput(prepare: () => Promise<void>): typeof standardInput {
+  return { ...standardInput, [Symbol.asyncIterator]: () => readInput(prepare) };
+}
+
+async function* readInput(prepare?: () => Promise<void>): AsyncGenerator<Uint8Array> {
   // Work that was begun before must be able to continue.
   await nextTurn();
-  const isIdle = process.getActiveResourcesInfo().every((name) => ownResources.includes(name));
-  if (isIdle && (yield* readWaiting())) return;
+  const isIdle = (): boolean => process.getActiveResourcesInfo().every((name) => ownResources.includes(name));
+  // Input that is there when a process starts is a file.
+  if (prepare !== undefined && isIdle() && fstatSync(0).isFIFO()) await prepare();
+  if (isIdle() && (yield* readWaiting())) return;
   yield* process.stdin as AsyncIterable<Uint8Array>;
 }
 
