@@ -14,7 +14,7 @@ import type { Confinement } from './confinement.ts';
 import type { GroupHome } from '../limits/group-home.ts';
 import { readProcess } from '../limits/read-process.ts';
 import type { ProcessFacts } from '../limits/read-process.ts';
-import { holdNamespaces } from './hold-namespaces.ts';
+import { holdMounts } from './hold-mounts.ts';
 import type { LaunchPlanner } from './launch-planner.ts';
 import type { Enforcement, InputTime } from './messages.ts';
 import { openNetwork, showNetwork } from './open-network.ts';
@@ -75,8 +75,8 @@ export class RunningProgram {
   #isSeated = false;
   /** The first process in the sandbox, which is the last to go. */
   #inside: ProcessFacts | undefined;
-  /** Takes down what the kernel keeps of the sandbox. */
-  #letGo: (() => void) | undefined;
+  /** Takes down the mounts of the sandbox, which are held until then. */
+  #letGoOfMounts: (() => void) | undefined;
   /** Why it was ended by us, or is to be. */
   #cause: ProgramEnd['how'] | undefined;
 
@@ -99,7 +99,7 @@ export class RunningProgram {
 
   /**
    * To be called once. Rejects with ProgramNotStarted when nothing of the program ran. When it settles, no process is
-   * left, and nothing of what it was given. Its empty namespaces and its control group go right afterwards.
+   * left, and nothing of what it was given. Its mounts and its control group go right afterwards.
    */
   async run(stdin: InputTime): Promise<ProgramEnd> {
     const { planner } = this.#parts;
@@ -194,7 +194,7 @@ export class RunningProgram {
       // Nothing waits for these, so they come after the report. If this process ends meanwhile, the kernel and the
       // janitor do them.
       setImmediate(() => {
-        this.#letGo?.();
+        this.#letGoOfMounts?.();
         if (confinement !== undefined) void remove(confinement);
       });
     }
@@ -251,7 +251,7 @@ export class RunningProgram {
       });
     }
     this.#inside = readProcess(waiting.pid);
-    if (this.#program.isolation === 'sandbox') this.#letGo = holdNamespaces(waiting.pid);
+    if (this.#program.isolation === 'sandbox') this.#letGoOfMounts = holdMounts(waiting.pid);
     this.#kill = () => {
       confinement.kill();
       child.kill();
