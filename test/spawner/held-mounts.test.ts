@@ -11,7 +11,7 @@ function heldBy({ spawnerPid }: SpawnerClient): string[] {
   return readdirSync(folder).flatMap((fd) => {
     try {
       const target = readlinkSync(`${folder}/${fd}`);
-      return /^mnt:/.test(target) ? [target] : [];
+      return target.startsWith('mnt:') ? [target] : [];
     } catch {
       return [];
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { eventually, findProcesses, finish, listLeftovers, shell, uniqueSeconds } from './programs.ts';
@@ -144,5 +145,25 @@ test('an abort of a run with a waiting program kills it', async () => {
     const running = finish(client, slow, { warmKey: 'key', signal: abort.signal });
     abort.abort();
     assert.deepEqual((await running).how, { kind: 'aborted' });
+  });
+});
+
+test('an input larger than every buffer arrives whole, and one that is not read does not keep the program', async () => {
+  await withClient({}, async (client) => {
+    const [counting, deaf] = [uniqueSeconds(), uniqueSeconds()];
+    const count = shell(`read -r line; echo "$line"; wc -c; : ${counting}`);
+    const ignore = shell(`read -r line; echo "$line"; : ${deaf}`);
+    const stdin = Buffer.from(`first\n${'x'.repeat(3_000_000)}`);
+    client.prepare('count', count);
+    client.prepare('deaf', ignore);
+    await Promise.all([becomeWarm(counting), becomeWarm(deaf)]);
+    // That it waits is known here a moment later.
+    await sleep(200);
+    const { stdout } = await finish(client, { ...count, stdin }, { warmKey: 'count' });
+    assert.match(stdout, /^first\n\s*3000000\n$/);
+    const deafs = findProcesses(`: ${deaf}`);
+    const { how, stdout: said } = await finish(client, { ...ignore, stdin }, { warmKey: 'deaf' });
+    assert.deepEqual([how, said], [{ kind: 'exited', code: 0 }, 'first\n']);
+    assert.ok(deafs.every((pid) => !findProcesses(`: ${deaf}`).includes(pid)));
   });
 });
