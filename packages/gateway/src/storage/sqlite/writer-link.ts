@@ -10,11 +10,14 @@ import type { Operation } from './operation.ts';
 import type { Sealed, WriterOptions } from './writer.ts';
 
 /**
- * The operations of one turn of the event loop go over in few messages, because each message wakes the other thread.
- * This many do not wait for the end of the turn: with many calls at once a turn is long, and the two threads would take
- * turns instead of working at the same time.
+ * Operations go over in few messages, because each message wakes the other thread, and mostly costs a commit. This many
+ * do not wait any more: the two threads would take turns instead of working at the same time.
  */
-const mostHeld = 8;
+const mostHeld = 24;
+/** After a group of this size, calls are many at once: operations wait for those of the next turns of the event loop. */
+const fewHeld = 4;
+/** Turns may be long. */
+const mostHeldMs = 1;
 
 interface Waiting {
   readonly operation: Operation;
@@ -49,6 +52,10 @@ export class WriterLink {
   #outgoing: FlatOperations = [];
   /** Operations in it. */
   #held = 0;
+  #heldSinceMs = 0;
+  #isHolding = false;
+  /** Operations in the last message. */
+  #lastHeld = 0;
   #isBehind = false;
   #sealed: Sealed | undefined;
   #closed: (() => void) | undefined;
@@ -106,9 +113,25 @@ export class WriterLink {
     if (this.#closed !== undefined) return Promise.reject(new Fault('STOPPING', 'the store is closed'));
     return new Promise<Value>((resolve, reject) => {
       this.#waiting.push({ operation, resolve: resolve as (value: unknown) => void, reject });
-      if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
       flattenOperation(operation, this.#outgoing);
       if (++this.#held === mostHeld) this.#flush();
+      else if (!this.#isHolding) this.#hold(0);
+    });
+  }
+
+  /**
+   * Until the end of this turn of the event loop. When there are many calls at once, until the end of a turn that has
+   * brought no more operations: no timer delays a call, and none waits while this thread has nothing to do.
+   */
+  #hold(before: number): void {
+    this.#isHolding = true;
+    if (before === 0) this.#heldSinceMs = performance.now();
+    setImmediate(() => {
+      const held = this.#held;
+      const isDue = held === before || this.#lastHeld < fewHeld || performance.now() - this.#heldSinceMs > mostHeldMs;
+      if (held > 0 && !isDue) return this.#hold(held);
+      this.#isHolding = false;
+      this.#flush();
     });
   }
 
@@ -123,7 +146,9 @@ export class WriterLink {
     const operations = this.#outgoing;
     if (operations.length === 0) return;
     this.#outgoing = [];
+    this.#lastHeld = this.#held;
     this.#held = 0;
+    this.#heldSinceMs = performance.now();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
     this.#worker.postMessage(operations);
   }
