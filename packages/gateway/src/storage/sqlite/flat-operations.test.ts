@@ -6,6 +6,7 @@ import { ownText } from '../../call/redacted.ts';
 import type { LogEntry } from '../stores.ts';
 import { flattenAnswer, flattenOperation, readIndex, readOperations } from './flat-operations.ts';
 import type { Operation, Written } from './operation.ts';
+import { ReceivedValues, SentValues } from './repeated-values.ts';
 
 const ids = { callId: randomUUIDv7(), sessionId: randomUUIDv7() };
 const entry: LogEntry & { readonly callId: string } = {
@@ -54,11 +55,20 @@ const operations: readonly Operation[] = [
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 test('operations come out of the list as they went in, in any order', () => {
-  for (const each of [operations, operations.toReversed(), []]) {
+  const [sent, received] = [new SentValues(), new ReceivedValues()];
+  for (const each of [operations, operations.toReversed(), operations]) {
     const flat: unknown[] = [];
-    for (const operation of each) flattenOperation(operation, flat);
-    assert.deepEqual(plain(readOperations(structuredClone(flat))), plain(each));
+    for (const operation of each) flattenOperation(operation, flat, sent);
+    assert.deepEqual(plain(readOperations(structuredClone(flat), received)), plain(each));
   }
+});
+
+test('a list is refused when the one before it did not arrive', () => {
+  const [sent, received] = [new SentValues(), new ReceivedValues()];
+  const [first, second]: [unknown[], unknown[]] = [[], []];
+  flattenOperation({ name: 'settle', settlement: { outcome: entry, charge } }, first, sent);
+  flattenOperation({ name: 'settle', settlement: { outcome: entry, charge } }, second, sent);
+  assert.throws(() => readOperations(second, received), /do not know the same values/);
 });
 
 test('only the place of a record is told as a number, and it reads as what it stood for', () => {

@@ -4,11 +4,15 @@ import type { Reservation } from '../../call/call.ts';
 import type { Redacted } from '../../call/redacted.ts';
 import type { Admission, Admitted, LogEntry, Settlement } from '../stores.ts';
 import type { Operation, Recorded, Written } from './operation.ts';
+import type { ReceivedValues, Repeated, SentValues } from './repeated-values.ts';
 
 // The threads exchange plain values in one list: copying a list of texts and numbers takes less than half the time of
-// copying objects, on both sides.
+// copying objects, on both sides. Values that most operations repeat cross once.
 
-/** The fields of operations one after the other. Each starts with its code, from which their number follows. */
+/**
+ * How many repeated values have crossed before, and then the fields of operations one after the other. Each operation
+ * starts with its code, from which the number of its fields follows.
+ */
 export type FlatOperations = unknown[];
 
 /** A number is the index of the record that was written, which is the whole answer to most operations. */
@@ -16,25 +20,26 @@ export type FlatAnswer = number | Written;
 
 const codes = { admit: 0, settle: 1, append: 2, other: 3 } as const;
 
-export function flattenOperation(operation: Operation, into: FlatOperations): void {
+export function flattenOperation(operation: Operation, into: FlatOperations, sent: SentValues): void {
+  if (into.length === 0) into.push(sent.count);
   switch (operation.name) {
     case 'admit':
       into.push(codes.admit, operation.nowMs);
-      return flattenAdmission(operation.admission, into);
+      return flattenAdmission(operation.admission, into, sent);
     case 'settle':
       into.push(codes.settle);
-      return flattenSettlement(operation.settlement, into);
+      return flattenSettlement(operation.settlement, into, sent);
     case 'append':
       into.push(codes.append, operation.misconduct);
-      return flattenEntry(operation.entry, into);
+      return flattenEntry(operation.entry, into, sent);
     default:
       into.push(codes.other, operation);
   }
 }
 
-/** The operations in their order. */
-export function readOperations(flat: FlatOperations): Operation[] {
-  const from = new Cursor(flat);
+/** The operations in their order. Throws when an earlier list has not arrived here. */
+export function readOperations(flat: FlatOperations, received: ReceivedValues): Operation[] {
+  const from = new Cursor(flat, received);
   const operations: Operation[] = [];
   while (!from.isAtEnd) operations.push(readOperation(from));
   return operations;
@@ -62,10 +67,13 @@ export function readIndex(operation: Operation, index: number): Admitted | Recor
 
 class Cursor {
   readonly #flat: FlatOperations;
-  #at = 0;
+  readonly #received: ReceivedValues;
+  #at = 1;
 
-  constructor(flat: FlatOperations) {
+  constructor(flat: FlatOperations, received: ReceivedValues) {
     this.#flat = flat;
+    this.#received = received;
+    received.checkCount(flat[0]);
   }
 
   get isAtEnd(): boolean {
@@ -75,6 +83,12 @@ class Cursor {
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the other side put it there and knows its type
   take<Value>(): Value {
     return this.#flat[this.#at++] as Value;
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
+  takeRepeated<Value extends Repeated | undefined>(): Value {
+    const code = this.#flat[this.#at++] as Repeated | number | undefined;
+    return (code === undefined ? undefined : this.#received.decode(code)) as Value;
   }
 }
 
@@ -93,11 +107,13 @@ function readOperation(from: Cursor): Operation {
   }
 }
 
-function flattenEntry(entry: LogEntry, into: FlatOperations): void {
+function flattenEntry(entry: LogEntry, into: FlatOperations, sent: SentValues): void {
   const { kind, result, timeMs, callId, sessionId, rulesHash, payload } = entry;
   // Numbers, because a text that comes from another thread is slow to look up.
   const [kindCode, resultCode] = [recordKinds.indexOf(kind), recordResults.indexOf(result)];
-  into.push(kindCode, resultCode, timeMs, callId, sessionId, rulesHash, payload);
+  into.push(kindCode, resultCode, timeMs, callId);
+  into.push(sessionId === undefined ? undefined : sent.encode(sessionId));
+  into.push(rulesHash === undefined ? undefined : sent.encode(rulesHash), payload);
 }
 
 // Absent fields are undefined below. The other side does not distinguish the two.
@@ -108,46 +124,41 @@ function readEntry(from: Cursor): LogEntry & { readonly callId: string } {
     result: recordResults[from.take<number>()] as RecordResult,
     timeMs: from.take(),
     callId: from.take(),
-    sessionId: from.take(),
-    rulesHash: from.take(),
+    sessionId: from.takeRepeated(),
+    rulesHash: from.takeRepeated(),
     payload: from.take<Redacted>(),
   };
 }
 
-function flattenAdmission(admission: Admission, into: FlatOperations): void {
+function flattenAdmission(admission: Admission, into: FlatOperations, sent: SentValues): void {
   const { sessionId, leaseId, basedOn, tool, intent, reservations, consent, dedupe } = admission;
-  into.push(sessionId, leaseId, basedOn, tool, consent, dedupe, reservations.length);
-  for (const { key, windowMs, limit, rule } of reservations) into.push(key, windowMs, limit, rule);
-  flattenEntry(intent, into);
+  into.push(sent.encode(sessionId), sent.encode(leaseId), basedOn, sent.encode(tool), consent, dedupe);
+  into.push(reservations.length === 0 ? undefined : sent.encode(reservations));
+  flattenEntry(intent, into, sent);
 }
 
 function readAdmission(from: Cursor): Admission {
   return {
-    sessionId: from.take(),
-    leaseId: from.take(),
+    sessionId: from.takeRepeated(),
+    leaseId: from.takeRepeated(),
     basedOn: from.take(),
-    tool: from.take(),
+    tool: from.takeRepeated(),
     consent: from.take(),
     dedupe: from.take(),
-    reservations: readReservations(from),
+    reservations: from.takeRepeated<readonly Reservation[] | undefined>() ?? [],
     intent: readEntry(from),
   };
 }
 
-function readReservations(from: Cursor): readonly Reservation[] {
-  const count = from.take<number>();
-  const reservations: Reservation[] = [];
-  while (reservations.length < count) {
-    reservations.push({ key: from.take(), windowMs: from.take(), limit: from.take(), rule: from.take() });
-  }
-  return reservations;
-}
-
-function flattenSettlement(settlement: Settlement, into: FlatOperations): void {
+function flattenSettlement(settlement: Settlement, into: FlatOperations, sent: SentValues): void {
   const { outcome, charge, planId, misconduct, dedupe } = settlement;
-  into.push(planId, misconduct, dedupe, charge?.sessionId);
-  if (charge !== undefined) into.push(charge.leaseId, charge.activeMs, charge.tokens, charge.costMicros);
-  flattenEntry(outcome, into);
+  into.push(planId, misconduct, dedupe);
+  if (charge === undefined) into.push(undefined);
+  else {
+    const { sessionId, leaseId, activeMs, tokens, costMicros } = charge;
+    into.push(sent.encode(sessionId), sent.encode(leaseId), activeMs, tokens, costMicros);
+  }
+  flattenEntry(outcome, into, sent);
 }
 
 function readSettlement(from: Cursor): Settlement {
@@ -161,11 +172,11 @@ function readSettlement(from: Cursor): Settlement {
 }
 
 function readCharge(from: Cursor): Settlement['charge'] {
-  const sessionId = from.take<string | undefined>();
+  const sessionId = from.takeRepeated<string | undefined>();
   if (sessionId === undefined) return undefined;
   return {
     sessionId,
-    leaseId: from.take(),
+    leaseId: from.takeRepeated(),
     activeMs: from.take(),
     tokens: from.take(),
     costMicros: from.take(),

@@ -4,6 +4,7 @@ import type { Settlement } from '../stores.ts';
 import { BackgroundVerification } from './background-verification.ts';
 import { flattenOperation, readIndex } from './flat-operations.ts';
 import type { FlatAnswer, FlatOperations } from './flat-operations.ts';
+import { SentValues } from './repeated-values.ts';
 import type { Touched } from './state/state-versions.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
 import type { Operation } from './operation.ts';
@@ -50,6 +51,7 @@ export class WriterLink {
   /** Outcomes that a sealed store could not write. Nothing new is admitted then, so there are few. */
   #unrecorded: Settlement[] = [];
   #outgoing: FlatOperations = [];
+  readonly #sent = new SentValues();
   /** Operations in it. */
   #held = 0;
   #heldSinceMs = 0;
@@ -113,7 +115,7 @@ export class WriterLink {
     if (this.#closed !== undefined) return Promise.reject(new Fault('STOPPING', 'the store is closed'));
     return new Promise<Value>((resolve, reject) => {
       this.#waiting.push({ operation, resolve: resolve as (value: unknown) => void, reject });
-      flattenOperation(operation, this.#outgoing);
+      flattenOperation(operation, this.#outgoing, this.#sent);
       if (++this.#held === mostHeld) this.#flush();
       else if (!this.#isHolding) this.#hold(0);
     });

@@ -5,6 +5,7 @@ import { describeOpenFailure } from './describe-open-failure.ts';
 import { flattenAnswer, readOperations } from './flat-operations.ts';
 import type { FlatAnswer, FlatOperations } from './flat-operations.ts';
 import type { Operation } from './operation.ts';
+import { ReceivedValues } from './repeated-values.ts';
 import type { Sealed, WriterOptions } from './writer.ts';
 import { Writer } from './writer.ts';
 import { StateVersions } from './state/state-versions.ts';
@@ -51,6 +52,7 @@ const post = (message: FromWriter): void => port.postMessage(message);
 
 /** They continue when the writer is opened again. */
 const versions = new StateVersions();
+const receivedValues = new ReceivedValues();
 // The thread may be started before it is known what it is to open.
 port.once('message', (options: WriterOptions) => {
   const opened = openWriter(options);
@@ -164,7 +166,7 @@ function* takeGroups(received: ToWriter): Generator<Operation[] | Exclude<ToWrit
   let group: Operation[] = [];
   for (let message: ToWriter | undefined = received; ; message = takeWaiting()) {
     if (Array.isArray(message)) {
-      for (const operation of readOperations(message)) {
+      for (const operation of readOperations(message, receivedValues)) {
         group.push(operation);
         if (group.length < largestGroup) continue;
         yield group;
