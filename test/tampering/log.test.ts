@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import type { Place } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 import { onCopy, startRefusal, vandalise } from './vandal.ts';
 
@@ -104,6 +105,23 @@ describe('a log that something else has changed', () => {
     } finally {
       await daemon?.kill('SIGTERM');
     }
+  });
+
+  test('a record hidden from those who ask for its call is found after the start, and by the command', async () => {
+    requirement('AUD-3');
+    await onCopy(place, async () => {
+      vandalise(place, 'DELETE FROM record_calls WHERE position = (SELECT max(position) FROM record_calls) - 300');
+      const { stdout, status } = runSallyport(place, ['audit', 'verify']);
+      assert.match(stdout, /which records belong to a call does not agree with the log/);
+      assert.notEqual(status, 0);
+      const daemon = await TestDaemon.start(place);
+      try {
+        await until(async () => (await daemon.status())['health'] === 'sealed');
+        assert.match((await daemon.status())['healthReason'] ?? '', /which records belong to a call/);
+      } finally {
+        await daemon.kill('SIGTERM');
+      }
+    });
   });
 
   test('a row written while the gate runs seals it before the next call runs', async () => {

@@ -131,7 +131,7 @@ describe('state beside the log', () => {
   test('a home of a version before is taken over with a record of that, and only where there is no key yet', async () => {
     const asBefore = `DROP TABLE erasures; DROP TABLE removals; ALTER TABLE dedupe DROP COLUMN sealed;
       ALTER TABLE dedupe ADD COLUMN output TEXT; DROP TABLE anomalies; DROP TABLE journal; DROP TABLE workspace_roots; ALTER TABLE sessions DROP COLUMN workspace; DROP TABLE state;
-      DROP TABLE tool_uses; DROP INDEX records_by_call; DROP INDEX approvals_by_effect; PRAGMA user_version = 4`;
+      DROP TABLE tool_uses; DROP TABLE record_calls; DROP INDEX approvals_by_effect; PRAGMA user_version = 4`;
     await onCopy(place, async () => {
       vandalise(place, asBefore);
       assert.match(await startRefusal(place), /What authenticates it is gone/);

@@ -357,6 +357,18 @@ const migrations: readonly string[] = [
   ALTER TABLE dedupe DROP COLUMN output;
   ALTER TABLE dedupe ADD COLUMN sealed BLOB;
   `,
+  `
+  DROP INDEX records_by_call;
+  CREATE TABLE record_calls (
+    call_id BLOB NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (call_id, position)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO record_calls
+  SELECT substr(leaf, 13, 16), position FROM records
+  WHERE position < (SELECT coalesce(max(size), 0) FROM checkpoints) AND substr(leaf, 13, 16) <> zeroblob(16)
+  ORDER BY 1, 2;
+  `,
 ];
 
 export const schemaVersion = migrations.length;

@@ -26,6 +26,7 @@ import { ApprovalReader } from './approvals/approval-reader.ts';
 import { Database } from './database.ts';
 import { archiveFiller, readRecord } from './log/log-reader.ts';
 import { ModeReader } from './governance/mode-reader.ts';
+import { callRecords } from './log/record-calls.ts';
 import { findOpenIntents } from './log/open-intents.ts';
 import { OrganisationReader } from './governance/organisation-reader.ts';
 import { RecordQueries } from './log/record-queries.ts';
@@ -68,10 +69,8 @@ class SqliteStore implements stores.Store {
   readonly #queries: RecordQueries;
   readonly #sessions: SessionReader;
   readonly #snapshot: Projection;
-  readonly #select: Record<
-    'dedupe' | 'counter' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins' | 'roots',
-    Statement
-  >;
+  readonly #select: Record<'dedupe' | 'counter' | 'records' | 'toolUses' | 'secrets' | 'pins' | 'roots', Statement>;
+  readonly #recordsOfCall: (callId: string) => Row[];
   readonly #fill: (record: StoredRecord) => StoredRecord;
 
   constructor(worker: Worker, options: WriterOptions) {
@@ -90,12 +89,10 @@ class SqliteStore implements stores.Store {
       secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
       pins: reader.prepare('SELECT * FROM tool_pins ORDER BY name, version'),
       roots: reader.prepare('SELECT * FROM workspace_roots ORDER BY path'),
-      recordsOfCall: reader.prepare(
-        'SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position LIMIT 1000',
-      ),
       toolUses: reader.prepare('SELECT tool, last_ms FROM tool_uses WHERE session_id = ?'),
       records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
     };
+    this.#recordsOfCall = callRecords(reader);
     this.#modes = new ModeReader(reader);
     this.#organisation = new OrganisationReader(reader);
     this.#queries = new RecordQueries(reader);
@@ -434,10 +431,7 @@ class SqliteStore implements stores.Store {
   };
 
   readonly readRecordsOfCall = async (callId: string): Promise<readonly StoredRecord[]> =>
-    this.#select.recordsOfCall
-      .all(Buffer.from(callId.replaceAll('-', ''), 'hex'))
-      .map(readRecord)
-      .map(this.#fill);
+    this.#recordsOfCall(callId).map(readRecord).map(this.#fill);
 
   readonly readRulesSequence = async (): Promise<number> =>
     this.#reader.readNumber(`SELECT value FROM settings WHERE name = 'rules_sequence'`);

@@ -17,6 +17,7 @@ import { ConfigError } from '../../../call/fault.ts';
 import type { LogEntry } from '../../stores.ts';
 import type { Database, Statement } from '../database.ts';
 import { readRecord } from './log-reader.ts';
+import { prepareFiling } from './record-calls.ts';
 import { openRememberedCheckpoint } from './open-remembered-checkpoint.ts';
 
 const maxPayloadCharacters = 65_000;
@@ -30,6 +31,7 @@ export class LogAppender {
   readonly #tagKey: TagKey;
   readonly #insert: Statement;
   readonly #insertCheckpoint: Statement;
+  readonly #fileCalls: Statement;
   #frontier: MerkleFrontier;
   #committed: MerkleFrontier;
   #signedSize: number;
@@ -43,6 +45,7 @@ export class LogAppender {
     this.#tagKey = deriveTagKey(signer);
     this.#insert = database.prepare('INSERT INTO records (position, leaf, salt, payload, tag) VALUES (?, ?, ?, ?, ?)');
     this.#insertCheckpoint = database.prepare('INSERT INTO checkpoints (size, note, frontier) VALUES (?, ?, ?)');
+    this.#fileCalls = prepareFiling(database);
     const last = database.prepare('SELECT size, note, frontier FROM checkpoints ORDER BY size DESC LIMIT 1').get();
     this.#frontier = last === undefined ? new MerkleFrontier() : decodeFrontier(last['frontier']);
     this.#signedSize = this.#frontier.size;
@@ -82,13 +85,14 @@ export class LogAppender {
   }
 
   /**
-   * Signs everything committed, inside a transaction without new records. Call the returned function when the
+   * Signs everything committed, inside a transaction without new records, and files it by call. Call the returned function when the
    * transaction is on disk: the database has the checkpoint before the file outside it does. Undefined: everything is
    * signed.
    */
   sign(): (() => void) | undefined {
     if (!this.hasUnsigned) return undefined;
     const { size } = this.#committed;
+    this.#fileCalls.run(this.#signedSize, size);
     const note = signCheckpoint(this.#signer, { origin: this.#origin, size, root: this.#committed.root() });
     this.#insertCheckpoint.run(size, note, this.#committed.encode());
     return () => {

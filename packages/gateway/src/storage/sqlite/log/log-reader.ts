@@ -5,6 +5,7 @@ import type { KeptLog, SealedSecret } from '../../stores.ts';
 import { Database } from '../database.ts';
 import type { Row, Statement } from '../database.ts';
 import { readNodes } from './log-nodes.ts';
+import { callRecords } from './record-calls.ts';
 import { judgeState } from '../state/judge-state.ts';
 
 type Fill = (record: StoredRecord) => StoredRecord;
@@ -61,11 +62,7 @@ export function openLog(databaseFile: string, archiveFolder?: string): KeptLog {
       checkpoints: () => readCheckpoints(checkpoints),
       hasArchiveOf: (index) => archive?.has(index) ?? false,
       recordAt: (index) => ask('SELECT * FROM records WHERE position = ?').all(index).map(readRecord).map(fill)[0],
-      recordsOfCall: (callId) =>
-        ask('SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position LIMIT 1000')
-          .all(Buffer.from(callId.replaceAll('-', ''), 'hex'))
-          .map(readRecord)
-          .map(fill),
+      recordsOfCall: (callId) => callRecords(database)(callId).map(readRecord).map(fill),
       erasureOf: (index) => findErasure(ask, index),
       lastCheckpoint: () =>
         [...readCheckpoints(ask('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1'))][0],

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../../call/fault.ts';
 import type { Database } from '../database.ts';
 import { findChangedTables, readKeptState } from './kept-state.ts';
+import { hasAllCalls } from '../log/record-calls.ts';
 import { checkSchema, readSchemaVersion, schemaVersion } from '../migrations.ts';
 import { deriveStateKeys } from './state-sums.ts';
 import { stateGroups } from './state-tables.ts';
@@ -9,7 +10,12 @@ import { stateGroups } from './state-tables.ts';
  * What something other than the gate has changed in the state, in words. Inside a transaction that also reads the log.
  */
 export function judgeState(database: Database, stateKey: string): readonly string[] {
-  return [...judgeSchema(database), ...judgeRows(database, stateKey), ...judgeIndexes(database)];
+  return [
+    ...judgeSchema(database),
+    ...judgeRows(database, stateKey),
+    ...judgeIndexes(database),
+    ...judgeCalls(database),
+  ];
 }
 
 function judgeSchema(database: Database): readonly string[] {
@@ -42,6 +48,11 @@ function judgeIndexes(database: Database): readonly string[] {
     .all()
     .map(({ name }) => String(name));
   return present.filter((name) => tables.has(name)).flatMap((table) => checkIntegrity(database, `'${table}'`));
+}
+
+function judgeCalls(database: Database): readonly string[] {
+  if (readSchemaVersion(database) !== schemaVersion || hasAllCalls(database)) return [];
+  return ['The table that says which records belong to a call does not agree with the log.'];
 }
 
 /** `what`: a table, or how many problems of the whole database to report. */
