@@ -2,39 +2,48 @@ import { decodeLeaf } from '@sallyport/log';
 import type { OpenIntent } from '../../stores.ts';
 import type { Database } from '../database.ts';
 
+interface OpenCall {
+  readonly callId: string;
+  readonly position: number;
+}
+
 /**
  * Which calls have an intent and no outcome, as the log says. Kept in memory: each commit only writes the place of the
  * first of them in the log, and a start reads the log from there.
  */
 export class OpenIntents {
-  readonly #positions = new Map<string, number>();
+  /** By a number of the id: V8 takes a microsecond to look up a text that it has never seen. */
+  readonly #calls = new Map<number, OpenCall>();
+  /** Those whose number another open call had already. */
+  readonly #others = new Map<string, OpenCall>();
   /** What this transaction did, to be undone when it is rolled back. */
-  #opened: string[] = [];
-  #closed: [callId: string, position: number][] = [];
+  #opened: OpenCall[] = [];
+  #closed: OpenCall[] = [];
 
   /** In the order of the log. */
   constructor(open: Iterable<OpenIntent>) {
-    for (const { callId, index } of open) this.#positions.set(callId, index);
+    for (const { callId, index } of open) this.#add({ callId, position: index });
   }
 
   open(callId: string, position: number): void {
-    if (this.#positions.has(callId)) throw new Error(`call ${callId} has an open intent already`);
-    this.#positions.set(callId, position);
-    this.#opened.push(callId);
+    if (this.#find(callId) !== undefined) throw new Error(`call ${callId} has an open intent already`);
+    const call = { callId, position };
+    this.#add(call);
+    this.#opened.push(call);
   }
 
   close(callId: string): void {
-    const position = this.#positions.get(callId);
-    if (position === undefined) throw new Error(`no open intent for call ${callId}`);
-    this.#positions.delete(callId);
-    this.#closed.push([callId, position]);
+    const call = this.#find(callId);
+    if (call === undefined) throw new Error(`no open intent for call ${callId}`);
+    this.#remove(call);
+    this.#closed.push(call);
   }
 
   /** From where on the log must be read to find all of them; its end if no intent is open. */
   firstPosition(logSize: number): number {
-    // They were added in the order of the log.
-    for (const position of this.#positions.values()) return position;
-    return logSize;
+    // Both were filled in the order of the log.
+    const [first, other] = [this.#calls.values().next().value, this.#others.values().next().value];
+    return Math.min(first?.position ?? logSize, other?.position ?? logSize);
   }
 
   committed(): void {
@@ -43,14 +52,41 @@ export class OpenIntents {
   }
 
   rolledBack(): void {
-    if (this.#closed.length > 0) {
-      const all = [...this.#closed, ...this.#positions].sort((a, b) => a[1] - b[1]);
-      this.#positions.clear();
-      for (const [callId, position] of all) this.#positions.set(callId, position);
-    }
-    for (const callId of this.#opened) this.#positions.delete(callId);
+    const opened = new Set(this.#opened);
+    const all = [...this.#closed, ...this.#calls.values(), ...this.#others.values()].filter(
+      (call) => !opened.has(call),
+    );
+    this.#calls.clear();
+    this.#others.clear();
+    for (const call of all.toSorted((one, other) => one.position - other.position)) this.#add(call);
     this.committed();
   }
+
+  #find(callId: string): OpenCall | undefined {
+    const call = this.#calls.get(numberOf(callId));
+    if (call?.callId === callId) return call;
+    return this.#others.size === 0 ? undefined : this.#others.get(callId);
+  }
+
+  #add(call: OpenCall): void {
+    const number = numberOf(call.callId);
+    if (this.#calls.has(number)) this.#others.set(call.callId, call);
+    else this.#calls.set(number, call);
+  }
+
+  #remove(call: OpenCall): void {
+    const number = numberOf(call.callId);
+    if (this.#calls.get(number) === call) this.#calls.delete(number);
+    else this.#others.delete(call.callId);
+  }
+}
+
+/** The end of an id is random. */
+function numberOf(callId: string): number {
+  let number = 0;
+  for (let at = callId.length - 7; at < callId.length; at++)
+    number = ((number << 4) ^ callId.charCodeAt(at)) & 0xfffffff;
+  return number;
 }
 
 /** Reads the log from this place on. The leaves are not verified; unreadable ones are left out. */
