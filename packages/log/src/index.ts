@@ -14,7 +14,15 @@ export {
 export type { Checkpoint, Signer, TagKey, Verifier } from './checkpoint.ts';
 export { exportLog, openExport, readRecordLine, spellRecord } from './exported-log.ts';
 export type { Finding } from './findings.ts';
-export { commitPayload, decodeLeaf, encodeLeaf, leafBytes, readEnding, saltBytes } from './leaf.ts';
+export {
+  commitPayload,
+  decodeLeaf,
+  encodeCommittedLeaf,
+  encodeLeaf,
+  leafBytes,
+  readEnding,
+  saltBytes,
+} from './leaf.ts';
 export type { Leaf } from './leaf.ts';
 export { digest, hashBytes, hashLeaf, hashNode, MerkleFrontier } from './merkle.ts';
 export * from './merkle-proof.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../test/requirement.ts';
-import { commitPayload, decodeLeaf, encodeLeaf, isLeafOf, leafBytes } from './leaf.ts';
+import { commitPayload, decodeLeaf, encodeCommittedLeaf, encodeLeaf, isLeafOf, leafBytes } from './leaf.ts';
 import { recordKinds, recordResults } from './record.ts';
 import type { RecordFacts } from './record.ts';
 import vectors from './vectors.json' with { type: 'json' };
@@ -58,6 +58,8 @@ test('leaves, commitments and their hashes are those of the published vectors', 
     const computed = commitPayload(Buffer.from(salt, 'hex'), entry.payload);
     assert.equal(computed.toString('hex'), expected);
     assert.equal(encodeLeaf(entry as RecordFacts & { readonly payload: string }, computed).toString('hex'), leaf);
+    const atOnce = encodeCommittedLeaf(entry as RecordFacts, Buffer.from(salt, 'hex'), entry.payload);
+    assert.equal(atOnce.toString('hex'), leaf);
   }
 });
 

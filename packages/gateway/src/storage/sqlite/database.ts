@@ -127,6 +127,11 @@ export class Statement {
     return this.#statement.iterate(...parameters);
   }
 
+  /** For a change whose answer nobody needs: `run` takes an eighth longer, because it makes an object of it. */
+  write(...parameters: SQLInputValue[]): void {
+    this.#statement.get(...parameters);
+  }
+
   /** Returns how many rows changed. */
   run(...parameters: Parameters): number {
     return Number(this.#statement.run(...(parameters as SQLInputValue[])).changes);

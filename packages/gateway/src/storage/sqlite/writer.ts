@@ -214,14 +214,14 @@ export class Writer {
 
   #transact<Value>(change: () => Value): Value {
     try {
-      this.#sql.begin.run();
+      this.#sql.begin.write();
       if (this.#readDataVersion() !== this.#dataVersion) throw new ChangedByOthers();
       this.#tallies.recall();
       const value = change();
       const tallies = this.#tallies.encode();
       const position = this.#log.size;
       this.#guard.save({ position, openFrom: this.#intents.firstPosition(position), tallies });
-      this.#sql.commit.run();
+      this.#sql.commit.write();
       this.#log.committed();
       this.#guard.committed();
       this.#intents.committed();

@@ -2,9 +2,8 @@ import { randomFillSync } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import {
   MerkleFrontier,
-  commitPayload,
   deriveTagKey,
-  encodeLeaf,
+  encodeCommittedLeaf,
   hashLeaf,
   isTagOf,
   matchesPayload,
@@ -36,6 +35,7 @@ export class LogAppender {
   #committed: MerkleFrontier;
   #signedSize: number;
   #salts = Buffer.alloc(0);
+  #saltsUsed = 0;
 
   /** Records from `checkFrom` on are checked with their payloads. Absent: only the newest. */
   constructor(database: Database, signer: Signer, origin: string, checkpointFile: string, checkFrom?: number) {
@@ -68,9 +68,9 @@ export class LogAppender {
     if (entry.payload.length > maxPayloadCharacters) throw new RangeError('the payload of a record exceeds 64 KB');
     const index = this.#frontier.size;
     const salt = this.#takeSalt();
-    const leaf = encodeLeaf(entry, commitPayload(salt, entry.payload));
+    const leaf = encodeCommittedLeaf(entry, salt, entry.payload);
     const leafHash = hashLeaf(leaf);
-    this.#insert.run(index, leaf, salt, entry.payload, tagRecord(this.#tagKey, index, leafHash));
+    this.#insert.write(index, leaf, salt, entry.payload, tagRecord(this.#tagKey, index, leafHash));
     this.#frontier.append(leafHash);
     return index;
   }
@@ -154,9 +154,12 @@ export class LogAppender {
   }
 
   #takeSalt(): Buffer {
-    if (this.#salts.length < saltBytes) this.#salts = randomFillSync(Buffer.allocUnsafe(saltBytes * 128));
-    const salt = this.#salts.subarray(0, saltBytes);
-    this.#salts = this.#salts.subarray(saltBytes);
+    if (this.#saltsUsed === this.#salts.length) {
+      this.#salts = randomFillSync(Buffer.allocUnsafe(saltBytes * 128));
+      this.#saltsUsed = 0;
+    }
+    const salt = this.#salts.subarray(this.#saltsUsed, this.#saltsUsed + saltBytes);
+    this.#saltsUsed += saltBytes;
     return salt;
   }
 }

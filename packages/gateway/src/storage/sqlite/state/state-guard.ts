@@ -46,7 +46,7 @@ export class StateGuard {
     const { position, openFrom, tallies } = place;
     if (this.#sealedSha256 !== undefined) {
       const tag = tagState(this.#keys, { ...place, sealedSha256: this.#sealedSha256 });
-      this.#savePlace.run(position, openFrom, tallies, tag);
+      this.#savePlace.write(position, openFrom, tallies, tag);
       return;
     }
     const sealed = this.#sums.seal(contextOf(this.#sums.labels));
