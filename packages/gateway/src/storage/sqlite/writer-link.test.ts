@@ -41,7 +41,7 @@ test('with many calls at once, operations of several turns cross together', asyn
     for (let n = 0; n < 30; n++) {
       for (let turns = (start + n) % 4; turns >= 0; turns--) await nextTurn();
       // What the rest of a call takes.
-      for (const endsAt = performance.now() + 0.02; performance.now() < endsAt; );
+      for (const endsAt = performance.now() + 0.02; performance.now() < endsAt;);
       sizes.push(await write());
     }
   };
