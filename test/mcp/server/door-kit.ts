@@ -62,6 +62,10 @@ export interface TestDoor {
   readonly registry: Registry;
   /** What reached the gateway, in order. */
   readonly calls: readonly Submission[];
+  /** How many messages were answered on lines. */
+  readonly countOnLines: () => number;
+  /** Lets calls that run end, and takes no further one. */
+  readonly stop: () => Promise<void>;
   /** Errors that the door kept to itself. */
   readonly complaints: readonly unknown[];
   /** Opens a session, or changes it; the token is the id. */
@@ -123,14 +127,24 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     onError: (error) => void complaints.push(error),
   });
   const { credential } = options;
+  let onLines = 0;
+  const asTold = (peer: Peer): Peer => (credential === undefined ? peer : withCredential(peer, credential()));
   const doors = await openDoors({
     services: [],
-    routes: mcpRoutes((request, response, peer) =>
-      service.handle(request, response, credential === undefined ? peer : withCredential(peer, credential())),
+    routes: mcpRoutes(
+      (request, response, peer) => service.handle(request, response, asTold(peer)),
+      (json, headers, reply, peer) => {
+        const taken = service.takeMessage(json, headers, reply, asTold(peer));
+        if (taken !== undefined) onLines += 1;
+        return taken;
+      },
     ),
     tcp: { host: '127.0.0.1', port: 0 },
     ...{ operatorSocket, agentSocket },
-    callers: everyoneKnown,
+    callers: {
+      ...everyoneKnown,
+      identify: (_, token = '') => byToken.get(hash('sha256', credential?.() ?? token))?.id,
+    },
     health: () => ({ status: 'serving' }),
     log: (event) => void complaints.push(event),
     redact: ownText,
@@ -144,6 +158,8 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   return {
     ...{ place, registry, calls, complaints },
     url: new URL(`${doors.address}/mcp`),
+    countOnLines: () => onLines,
+    stop: () => doors.close(5000),
     setSession: (more = {}) => {
       const session = sessionOf({ id: randomUUID(), principal: 'agent', agent: 'ada', ...more });
       sessions.set(session.id, session);

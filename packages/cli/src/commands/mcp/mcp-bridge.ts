@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { McpAnswer, McpExchange, McpRequest } from './mcp-exchange.ts';
 import { headersOf, parseMcpMessage } from './mcp-message.ts';
 import type { McpMessage } from './mcp-message.ts';
+import { ShortWay } from './short-way.ts';
+import type { LineSession } from './short-way.ts';
 import { hasErrorCode } from '../../client/failure.ts';
 
 export interface BridgeParts {
-  readonly exchange: Pick<McpExchange, 'send'>;
-  /** Takes one message for the client. Resolves when there is room for more. */
-  readonly write: (message: string) => Promise<void>;
+  readonly exchange: Pick<McpExchange, 'send' | 'openLine'>;
+  /** Takes a message for the client, or several, a line each. A promise resolves when there is room for more. */
+  readonly write: (message: string) => Promise<void> | undefined;
   /** For people who look at the client's log. */
   readonly note: (text: string) => void;
   /** What to do when no daemon answers. */
@@ -39,7 +41,9 @@ const changed = 'notifications/tools/list_changed';
  */
 export class McpBridge {
   readonly #parts: BridgeParts;
-  readonly #running = new Map<string | number, AbortController>();
+  readonly #shortWay: ShortWay;
+  /** How to cancel the requests that run. */
+  readonly #running = new Map<string | number, () => void>();
   readonly #closing = new AbortController();
   #legacy: LegacySession | undefined;
   #reopening: Promise<void> | undefined;
@@ -48,6 +52,7 @@ export class McpBridge {
 
   constructor(parts: BridgeParts) {
     this.#parts = parts;
+    this.#shortWay = new ShortWay(parts.exchange, parts.write);
   }
 
   /** Takes one line of the client. Its answers come when they come. */
@@ -56,12 +61,12 @@ export class McpBridge {
     if (message === undefined) {
       void this.#fail([null], parseError, 'The line is not JSON.');
     } else if (message.cancelled !== undefined && this.#running.has(message.cancelled)) {
-      this.#running.get(message.cancelled)?.abort();
+      this.#running.get(message.cancelled)?.();
     } else if (message.ids.length === 0) {
       this.#order = this.#order.then(() => this.#deliver(message, this.#closing.signal));
     } else {
       const sent = this.#order;
-      void sent.then(() => this.#ask(message));
+      void sent.then(() => this.#askShortly(message));
     }
   }
 
@@ -69,7 +74,8 @@ export class McpBridge {
   async close(): Promise<void> {
     const id = this.#legacy?.id;
     this.#closing.abort();
-    for (const running of this.#running.values()) running.abort();
+    for (const cancel of this.#running.values()) cancel();
+    this.#shortWay.close();
     if (id === undefined) return;
     const farewell = {
       method: 'DELETE',
@@ -79,15 +85,40 @@ export class McpBridge {
     await this.#parts.exchange.send(farewell).catch(() => undefined);
   }
 
+  /** Over the line of messages, if it takes the request. Otherwise, and if the daemon wants it so, it is posted. */
+  #askShortly(message: McpMessage): void {
+    if (this.#closing.signal.aborted) return;
+    const [id = ''] = message.ids;
+    const cancelOnLine = this.#shortWay.send(message, this.#sessionOf(message), (end) => {
+      if (this.#running.get(id) === cancel) this.#running.delete(id);
+      if (end === 'declined') void this.#ask(message);
+      if (end === 'lost') void this.#tellLost([id], lostAnswer);
+    });
+    if (cancelOnLine === undefined) return void this.#ask(message);
+    const cancel = (): void => {
+      this.#running.delete(id);
+      cancelOnLine();
+    };
+    this.#running.set(id, cancel);
+  }
+
   async #ask(message: McpMessage): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const abort = new AbortController();
-    for (const id of message.ids) this.#running.set(id, abort);
+    const cancel = (): void => abort.abort();
+    for (const id of message.ids) this.#running.set(id, cancel);
     try {
       await this.#deliver(message, abort.signal);
     } finally {
-      for (const id of message.ids) this.#running.delete(id);
+      for (const id of message.ids) if (this.#running.get(id) === cancel) this.#running.delete(id);
     }
+  }
+
+  /** What a line must know of the session. Undefined: the message stands alone, or there is no session yet. */
+  #sessionOf(message: McpMessage): LineSession | undefined {
+    const { headers } = this.#describe(message);
+    const id = headers['mcp-session-id'];
+    return id === undefined ? undefined : { id, headers };
   }
 
   /** Never rejects: what goes wrong is told to the client. */
@@ -100,10 +131,13 @@ export class McpBridge {
     } catch (error) {
       if (signal.aborted) return;
       const isAbsent = hasErrorCode(error, ...noDaemon);
-      const reason = isAbsent ? this.#parts.unreachable : lostAnswer;
-      this.#parts.note(reason);
-      await this.#fail([...open], serverError, reason);
+      await this.#tellLost([...open], isAbsent ? this.#parts.unreachable : lostAnswer);
     }
+  }
+
+  async #tellLost(ids: readonly (string | number)[], reason: string): Promise<void> {
+    this.#parts.note(reason);
+    await this.#fail(ids, serverError, reason);
   }
 
   async #forward(message: McpMessage, open: Set<string | number>, signal: AbortSignal): Promise<void> {

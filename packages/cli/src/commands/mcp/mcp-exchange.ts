@@ -3,6 +3,8 @@ import type { Target } from '@sallyport/contract/http-transport';
 import { describeTarget } from '../../client/choose-caller.ts';
 import { McpConnection } from './mcp-connection.ts';
 import type { HttpAnswer } from './mcp-connection.ts';
+import { McpLine } from './mcp-line.ts';
+import type { LineParts } from './mcp-line.ts';
 
 /** Where the daemon is, and who asks. */
 export interface McpTarget {
@@ -57,6 +59,11 @@ export class McpExchange {
       body === '' ? {} : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` };
     const request = `${method} /mcp HTTP/1.1\r\n${this.#head}${writeHeaders({ ...sent, ...headers })}\r\n${body}`;
     return describeAnswer(await this.#take().ask(request, signal));
+  }
+
+  /** A line for the messages that these headers are for. Undefined: the daemon has none for us. */
+  openLine(headers: Readonly<Record<string, string>>, write: LineParts['write']): Promise<McpLine | undefined> {
+    return McpLine.open({ target: this.#target, headers: this.#head + writeHeaders(headers), write });
   }
 
   close(): void {

@@ -71,6 +71,8 @@ function openAgentClient({ openClient, commandName }: CommandContext): DaemonCli
   throw missing;
 }
 
-async function writeLine(message: string): Promise<void> {
-  if (!process.stdout.write(`${message}\n`)) await once(process.stdout, 'drain');
+/** Undefined: there is room for more. */
+function writeLine(message: string): Promise<void> | undefined {
+  if (process.stdout.write(`${message}\n`)) return undefined;
+  return once(process.stdout, 'drain').then(() => undefined);
 }

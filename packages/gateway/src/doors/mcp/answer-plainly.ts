@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { SERVER_INFO_META_KEY, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/server';
 import { codes } from '@sallyport/contract';
-import type { HttpReply } from '../transport/http-route.ts';
+import type { HttpReply, MessageReply } from '../transport/http-route.ts';
 import { answersOf } from './ask-client.ts';
 import { callTool } from './call-tool.ts';
 import type { CallAnswer, CallParts } from './call-tool.ts';
@@ -11,8 +11,9 @@ import type { KnownEnvelopes } from './known-envelopes.ts';
 import type { LegacySessions } from './legacy-sessions.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { PlainReply } from './plain-reply.ts';
-import { capabilitiesKey, hasPlainForm, isPlainLegacy, isPlainModern } from './read-plain-request.ts';
+import { capabilitiesKey, hasPlainForm, isPlainLegacy, isPlainModern, revisionKey } from './read-plain-request.ts';
 import type { PlainCall, PlainRequest } from './read-plain-request.ts';
+import type { ProgressNews } from './progress-sender.ts';
 import type { ErrorParts } from './redact-errors.ts';
 import type { CallingClient } from './tool-call.ts';
 
@@ -26,31 +27,15 @@ export interface PlainParts extends Pick<ErrorParts, 'onFault'> {
 const modernRevision = '2026-07-28';
 const internalError = -32603;
 
-/**
- * Answers a request that is exactly of the usual shape, without the SDK. Undefined: it is for the SDK after all, and
- * nothing has happened yet. Calls go the same way as those that the SDK reads.
- */
-export function answerPlainly(
-  parts: PlainParts & { readonly legacy: LegacySessions },
-  asked: PlainRequest,
-  { headers, caller, response }: PlainExchange,
-): Promise<void> | undefined {
-  const { id, call } = asked;
-  if (!hasPlainForm(headers) || (call !== undefined && !parts.tools.has(call.name))) return undefined;
-  if (call !== undefined && isPlainModern(headers, call, modernRevision)) {
-    if (call.meta === undefined || !parts.envelopes.has(call.meta)) return undefined;
-    const capabilities = call.meta[capabilitiesKey] as ClientCapabilities;
-    const answers = answersOf(capabilities);
-    const showsUrls = capabilities.elicitation?.url !== undefined;
-    const client: CallingClient = { isModern: true, showsUrls, ...(answers && { answers }) };
-    const reply = new PlainReply(response, {});
-    return answer(parts, { id, call, caller, client, connection: undefined }, reply).then((message) =>
-      reply.end(message),
-    );
-  }
-  if (!isPlainLegacy(headers, call, SUPPORTED_PROTOCOL_VERSIONS)) return undefined;
-  return answerInSession(parts, asked, { headers, caller, response });
+/** The way back for one request. */
+export interface RequestReply {
+  readonly notify: (news: ProgressNews) => Promise<void>;
+  readonly end: (message: object) => void;
+  /** Nobody wants the answer any more. */
+  readonly drop: () => void;
 }
+
+type SessionParts = PlainParts & { readonly legacy: LegacySessions };
 
 export interface PlainExchange {
   readonly headers: IncomingHttpHeaders;
@@ -58,19 +43,95 @@ export interface PlainExchange {
   readonly response: HttpReply;
 }
 
-function answerInSession(
-  parts: PlainParts & { readonly legacy: LegacySessions },
-  { id, call }: PlainRequest,
+/**
+ * Answers a request that is exactly of the usual shape, without the SDK. Undefined: it is for the SDK after all, and
+ * nothing has happened yet. Calls go the same way as those that the SDK reads.
+ */
+export function answerPlainly(
+  parts: SessionParts,
+  asked: PlainRequest,
   { headers, caller, response }: PlainExchange,
 ): Promise<void> | undefined {
+  const { call } = asked;
+  if (!hasPlainForm(headers)) return undefined;
+  if (call !== undefined && isPlainModern(headers, call, modernRevision)) {
+    return answerAlone(parts, asked, caller, () => new PlainReply(response, {}));
+  }
+  if (!isPlainLegacy(headers, call, SUPPORTED_PROTOCOL_VERSIONS)) return undefined;
   const connection = String(headers['mcp-session-id']);
+  const openReply = () => new PlainReply(response, { 'mcp-session-id': connection });
+  return answerInSession(parts, asked, { connection, caller, openReply });
+}
+
+export interface MessageExchange {
+  /** Of the request that opened the line. No header repeats what a message says, because nobody stands between. */
+  readonly headers: IncomingHttpHeaders;
+  readonly caller: Caller;
+  readonly reply: MessageReply;
+}
+
+/** The same for a message on a line. */
+export function answerMessage(
+  parts: SessionParts,
+  asked: PlainRequest,
+  { headers, caller, reply }: MessageExchange,
+): Promise<void> | undefined {
+  const openReply = () => openLineReply(reply);
+  if (asked.call?.meta?.[revisionKey] === modernRevision && headers['mcp-session-id'] === undefined) {
+    return answerAlone(parts, asked, caller, openReply);
+  }
+  if (!isPlainLegacy(headers, asked.call, SUPPORTED_PROTOCOL_VERSIONS)) return undefined;
+  return answerInSession(parts, asked, { connection: String(headers['mcp-session-id']), caller, openReply });
+}
+
+function openLineReply(reply: MessageReply): RequestReply {
+  return {
+    notify: (news) => {
+      reply.tell(JSON.stringify({ ...news, jsonrpc: '2.0' }));
+      return Promise.resolve();
+    },
+    end: (message) => reply.end(JSON.stringify(message)),
+    drop: () => undefined,
+  };
+}
+
+/** A call of the newer protocol. */
+function answerAlone(
+  parts: PlainParts,
+  { id, call }: PlainRequest,
+  caller: Caller,
+  openReply: () => RequestReply,
+): Promise<void> | undefined {
+  if (call?.meta === undefined || !parts.tools.has(call.name) || !parts.envelopes.has(call.meta)) return undefined;
+  const capabilities = call.meta[capabilitiesKey] as ClientCapabilities;
+  const answers = answersOf(capabilities);
+  const showsUrls = capabilities.elicitation?.url !== undefined;
+  const client: CallingClient = { isModern: true, showsUrls, ...(answers && { answers }) };
+  const reply = openReply();
+  return answer(parts, { id, call, caller, client, connection: undefined }, reply).then((message) =>
+    reply.end(message),
+  );
+}
+
+interface SessionExchange {
+  readonly connection: string;
+  readonly caller: Caller;
+  readonly openReply: () => RequestReply;
+}
+
+function answerInSession(
+  parts: SessionParts,
+  { id, call }: PlainRequest,
+  { connection, caller, openReply }: SessionExchange,
+): Promise<void> | undefined {
+  if (call !== undefined && !parts.tools.has(call.name)) return undefined;
   const session = parts.legacy.enter(connection, caller.session.id, id);
   if (session === undefined) return undefined;
   if (call !== undefined && parts.calls.folders.isUnasked(session.server)) {
     session.leave(id);
     return undefined;
   }
-  const reply = new PlainReply(response, { 'mcp-session-id': connection });
+  const reply = openReply();
   let isCancelled = false;
   session.onCancelled(id, () => {
     isCancelled = true;
@@ -97,7 +158,7 @@ interface AskedCall {
 async function answer(
   { calls, serverInfo, onFault }: PlainParts,
   { id, call, caller, client, connection }: AskedCall,
-  { notify }: PlainReply,
+  { notify }: RequestReply,
 ): Promise<object> {
   try {
     const { cancellation: signal } = caller.peer;

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isLegacyRequest } from '@modelcontextprotocol/server';
 import type { Server } from '@modelcontextprotocol/server';
-import { isJsonObject } from '@sallyport/contract';
+import { attempt, isJsonObject, parseStrictJson } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { isRefusal, refuse as refuseCaller } from '../../call/refusal.ts';
 import type { Refusal, Violation } from '../../call/refusal.ts';
@@ -9,12 +9,12 @@ import type { Session } from '../../call/session.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { Submit } from '../../call/submission.ts';
 import { findCaller } from '../check-caller.ts';
-import type { HttpReply, WholeRequest } from '../transport/http-route.ts';
+import type { HttpReply, MessageReply, WholeRequest } from '../transport/http-route.ts';
 import { lingerMs } from '../transport/limit-arrival.ts';
 import type { Peer } from '../transport/peer.ts';
 import { defaultLimits } from '../transport/transport-limits.ts';
 import { credentialOf } from '../connect/read-call.ts';
-import { answerPlainly } from './answer-plainly.ts';
+import { answerMessage, answerPlainly } from './answer-plainly.ts';
 import type { PlainParts } from './answer-plainly.ts';
 import type { Caller } from './caller.ts';
 import { findMalformedCalls } from './find-malformed-calls.ts';
@@ -104,6 +104,18 @@ export class McpService {
     } finally {
       stopListening?.();
     }
+  }
+
+  /**
+   * The same for a message on a line of messages, if the gate can answer it itself. Undefined: it must be posted, also to
+   * hear why it is refused, and nothing has happened.
+   */
+  takeMessage(json: string, headers: IncomingHttpHeaders, reply: MessageReply, peer: Peer): Promise<void> | undefined {
+    const session = refusePeople(findCaller(this.#parts.store, peer));
+    const asked = isRefusal(session) ? undefined : readPlainRequest(attempt(() => parseStrictJson(json)) ?? null);
+    if (asked === undefined || isRefusal(session)) return undefined;
+    const caller: Caller = { session, peer, isBehind: () => reply.isBehind };
+    return answerMessage(this.#plainParts, asked, { headers, caller, reply });
   }
 
   /** Ends the streams on which nothing is asked; calls that still run are answered. */

@@ -1,4 +1,5 @@
 import type { HttpReply } from '../transport/http-route.ts';
+import type { RequestReply } from './answer-plainly.ts';
 import type { ProgressNews } from './progress-sender.ts';
 
 /** How long the head of an answer waits for the answer itself: one that comes sooner goes out whole, in one packet. */
@@ -7,7 +8,7 @@ const headWithinMs = 100;
 const keepAliveMs = 15_000;
 
 /** The answer to one request. It is JSON, unless there is something to say before it or it takes long: then events. */
-export class PlainReply {
+export class PlainReply implements RequestReply {
   readonly #response: HttpReply;
   readonly #headers: Readonly<Record<string, string>>;
   #timer: NodeJS.Timeout | undefined;

@@ -1,5 +1,7 @@
+import { messageLine } from '@sallyport/contract/message-line';
 import type { Door } from '../../call/call.ts';
-import type { HttpRoute } from '../transport/http-route.ts';
+import type { HttpRoute, TakeMessage } from '../transport/http-route.ts';
+import { RpcError } from '../transport/rpc-error.ts';
 import { ClientFolders } from './client-folders.ts';
 import type { FolderParts } from './client-folders.ts';
 import type { GateServerParts } from './gate-server.ts';
@@ -51,7 +53,8 @@ export function openMcp(parts: McpParts): Mcp {
     return opened?.handle(...asked);
   };
   return {
-    routes: mcpRoutes(handle),
+    // The bridge of a client opens a line only after its first requests were answered.
+    routes: mcpRoutes(handle, (...asked) => opened?.takeMessage(...asked)),
     close: () => {
       tools.close();
       void service?.then((loaded) => loaded.close());
@@ -59,7 +62,13 @@ export function openMcp(parts: McpParts): Mcp {
   };
 }
 
-export function mcpRoutes(handle: McpService['handle']): readonly HttpRoute[] {
+export function mcpRoutes(handle: McpService['handle'], takeMessage: TakeMessage): readonly HttpRoute[] {
   const path = '/mcp';
-  return ['POST', 'GET', 'DELETE'].map((method) => ({ method, path, doors, handle, handleWhole: handle }));
+  const refuse = (): never => {
+    throw new RpcError('failed_precondition', `Only ${messageLine.protocol} is spoken here. Post messages to ${path}.`);
+  };
+  return [
+    ...['POST', 'GET', 'DELETE'].map((method) => ({ method, path, doors, handle, handleWhole: handle })),
+    { method: 'GET', path: messageLine.path, doors, handle: refuse, takeMessage },
+  ];
 }

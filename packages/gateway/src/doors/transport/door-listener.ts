@@ -1,19 +1,23 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
+import { messageLine } from '@sallyport/contract/message-line';
 import type { Door } from '../../call/call.ts';
 import { Connection } from './connection.ts';
 import { ConnectionPlaces } from './connection-places.ts';
 import type { Occupant } from './connection-places.ts';
 import type { DoorContext } from './door-context.ts';
+import { bearerOf } from './exchange.ts';
+import type { TakeMessage } from './http-route.ts';
+import { MessageLine } from './message-line.ts';
 import { openPlainLane } from './plain-lane.ts';
-import { serveHttp } from './serve-http.ts';
+import { findRepeatedHeader, serveHttp } from './serve-http.ts';
 import { serveHttp2 } from './serve-http2.ts';
 import { tellProtocol } from './wire/tell-protocol.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
 // An `import` would read every export of the module, and some of them load a whole web client: 50 ms at each start.
-const { createServer } = process.getBuiltinModule('node:http');
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** One listening socket that speaks HTTP/1.1 and HTTP/2, and the connections it has accepted. */
 export class DoorListener {
@@ -73,11 +77,14 @@ export class DoorListener {
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.idleTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
+      // Clients offer other protocols as well, such as HTTP/2, and are answered in this one.
+      shouldUpgradeCallback: (request) => this.#findLine(request) !== undefined,
     });
     const [speakHttp1] = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket) => this.#accept(socket, () => speakHttp1?.call(server, socket)));
     server.on('request', (request, response) => this.#serveHttp1(request, response));
+    server.on('upgrade', (request, _socket, head) => this.#serveMessages(request, head));
     return server;
   }
 
@@ -115,6 +122,29 @@ export class DoorListener {
       return;
     }
     void serveHttp({ context: this.#context, connection, request, response });
+  }
+
+  /** What takes messages, if the request asks for a line of them, is in order, and brings an accepted credential. */
+  #findLine({ socket, headers, rawHeaders, method = '', url = '' }: IncomingMessage): TakeMessage | undefined {
+    const context = this.#context;
+    if (context === undefined || this.#connections.get(socket)?.stopping !== false) return undefined;
+    if (headers.upgrade !== messageLine.protocol || findRepeatedHeader(rawHeaders) !== undefined) return undefined;
+    if (context.origin.refusalOf(headers) !== undefined) return undefined;
+    if (context.callers.identify(this.#door, bearerOf(headers.authorization)) === undefined) return undefined;
+    return context.routes.get(url)?.get(method)?.takeMessage;
+  }
+
+  #serveMessages(request: IncomingMessage, head: Buffer): void {
+    const { socket, headers, url: path = '' } = request;
+    const [take, connection] = [this.#findLine(request), this.#connections.get(socket)];
+    if (take === undefined || connection === undefined) {
+      socket.destroy();
+      return;
+    }
+    socket.write(
+      `HTTP/1.1 101 ${STATUS_CODES[101]}\r\nconnection: upgrade\r\nupgrade: ${messageLine.protocol}\r\n\r\n`,
+    );
+    new MessageLine({ socket, connection, headers, path, take }).begin(head);
   }
 
   #connect(socket: Socket, occupant: Occupant, context: DoorContext, hangUp: () => void): Connection {

@@ -25,6 +25,27 @@ export interface HttpReply {
   off(event: 'close' | 'drain' | 'finish', listener: () => void): unknown;
 }
 
+/** The way back for one message on a line of messages. Each `json` is a message without line breaks. */
+export interface MessageReply {
+  /** The reader has left lying what was sent already. */
+  readonly isBehind: boolean;
+  /** Before the answer. */
+  tell(json: string): void;
+  /** The answer. Without it, the sender is told that there will be none. */
+  end(json: string): void;
+}
+
+/**
+ * Takes a message. Undefined: it must be sent as a request of its own, and nothing has happened. `headers` are those of the
+ * request that opened the line.
+ */
+export type TakeMessage = (
+  json: string,
+  headers: IncomingHttpHeaders,
+  reply: MessageReply,
+  peer: Peer,
+) => Promise<void> | undefined;
+
 /** Plain HTTP beside the RPC methods: `/healthz` today; a page or another protocol is one more row. */
 export interface HttpRoute {
   readonly method: string;
@@ -38,6 +59,8 @@ export interface HttpRoute {
   readonly handle: (request: IncomingMessage, response: ServerResponse, peer: Peer) => Promise<void> | void;
   /** The same for a request that the lane for plain calls has read. Absent: such requests go through HTTP as well. */
   readonly handleWhole?: (request: WholeRequest, reply: HttpReply, peer: Peer) => Promise<void> | void;
+  /** For a request that asks to be upgraded to a line of messages. Absent: it is answered like every other. */
+  readonly takeMessage?: TakeMessage;
 }
 
 /** The routes of one door: path, then method. */
