@@ -116,6 +116,7 @@ function prepareDecision({
   const { signal } = new AbortController();
   const call: Omit<Begun, 'callId' | 'startedAtMs'> = {
     isEnded: false,
+    cancellation: signal,
     beganAtMs: 0,
     door: 'tcp',
     source: 'bench',

@@ -161,12 +161,13 @@ export class ToolWorkshop {
   }
 
   context(progress: Progress[], usage: ToolUsage[], options: CallOptions): Omit<ToolContext, 'session'> {
+    const { signal = new AbortController().signal } = options;
     return {
       redact: ownText,
       callId: '01900000-0000-7000-8000-000000000001',
       asParent: parentOf(),
       workingDirectory: options.workingDirectory ?? '/workspace',
-      signal: options.signal ?? new AbortController().signal,
+      ...{ signal, cancellation: signal },
       paths: { judge: () => undefined },
       grants: { ...noGrants, ...options.grants },
       workspace: loneWorkspace('/workspace'),

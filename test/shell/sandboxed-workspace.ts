@@ -27,6 +27,8 @@ import { parentOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 import { loneWorkspace } from '../../packages/gateway/src/call/workspace.ts';
 
+const still = new AbortController().signal;
+
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 /** The owner of the workspace when the tests run as root: programs of root run as the owner of what they see. */
 const owner = 65_530;
@@ -62,7 +64,7 @@ export class SandboxedWorkspace implements Disposable {
       callId: randomUUID(),
       asParent: parentOf({ sessionId: this.session.id }),
       workingDirectory: this.path,
-      signal: new AbortController().signal,
+      ...{ signal: still, cancellation: still },
       paths: {
         judge: (path, access) => {
           const isInside = path === this.path || path.startsWith(`${this.path}/`);

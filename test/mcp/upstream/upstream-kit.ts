@@ -137,7 +137,7 @@ export async function openWorld(
       const { signal = new AbortController().signal, onProgress = () => undefined, asking, traceparent } = how;
       const found = registry.find(name) ?? fail(`no tool ${name}`);
       const output = await found.tool.run(args, {
-        signal,
+        ...{ signal, cancellation: signal },
         redact: ownText,
         reportProgress: onProgress,
         countUsage: () => undefined,

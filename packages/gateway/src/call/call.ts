@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
 import type { CallEnded } from './call-ended.ts';
-import type { Cancellation } from './cancellation.ts';
+import type { AbortLike, Cancellation } from './cancellation.ts';
 import type { ClientRun } from './client-run.ts';
 import type { NetworkLog } from '@sallyport/sandbox';
 import type { Organisation, Membership } from './organisation.ts';
@@ -74,6 +74,8 @@ export interface Begun extends Received {
   readonly beganAtMs: number;
   /** Whether it was ended on its way. Cheaper than to ask the signal, which is made when somebody first asks for it. */
   readonly isEnded: boolean;
+  /** The same as the signal, for those who need none. */
+  readonly cancellation: AbortLike;
 }
 
 /** A call as a step of it names it. Made by the gate for each call that runs; no door takes one from a caller. */

@@ -59,6 +59,12 @@ export class Cancellation implements AbortLike {
   }
 }
 
+/** The same as a signal, for those who take nothing else. */
+export function signalOf(ending: AbortLike): AbortSignal {
+  if (ending instanceof AbortSignal) return ending;
+  return (ending instanceof Cancellation ? ending : follow(ending)).signal;
+}
+
 /** One that ends with the signal. */
 export function follow(signal: AbortLike): Cancellation {
   const cancellation = new Cancellation();
@@ -69,12 +75,12 @@ export function follow(signal: AbortLike): Cancellation {
 }
 
 /** Rejects with the reason of the signal at once, whatever the promise does. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function orAborted<T>(promise: Promise<T>, signal: AbortLike): Promise<T> {
   promise.catch(() => undefined);
   const { promise: settled, resolve, reject } = Promise.withResolvers<T>();
-  const abort = (): void => reject(signal.reason);
+  const abort = (): void => reject(signal.reason as Error);
   if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
+  else signal.addEventListener('abort', abort, { once: true });
   promise.then(resolve, reject);
   return settled.finally(() => signal.removeEventListener('abort', abort));
 }

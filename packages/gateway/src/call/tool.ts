@@ -1,3 +1,4 @@
+import type { AbortLike } from './cancellation.ts';
 import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
 import type { ParentCall } from './call.ts';
 import type { ClientRun } from './client-run.ts';
@@ -130,6 +131,8 @@ export interface ToolContext {
   readonly workingDirectory: string;
   readonly workspace: Workspace;
   readonly signal: AbortSignal;
+  /** The same, for those who need no signal, which costs more than many a call. */
+  readonly cancellation: AbortLike;
   readonly paths: PathJudge;
   readonly hosts: HostJudge;
   /** The basis of the effect to which somebody agreed. Absent: nobody was shown an effect, or it has no basis. */

@@ -21,13 +21,7 @@ const observed = {
 const quick = { graceMs: 1 };
 
 function openDeadline(signal: AbortSignal, timeoutMs: number): Deadline {
-  const call = {
-    signal,
-    get isEnded() {
-      return signal.aborted;
-    },
-  };
-  return new Deadline(call, timeoutMs);
+  return new Deadline({ cancellation: signal }, timeoutMs);
 }
 
 async function attempt(run: () => Json | Promise<Json>, signal: AbortSignal, grace = {}): Promise<Execution> {
@@ -57,13 +51,13 @@ test('what a tool returns is its result, with what it used', async () => {
 });
 
 test('a tool that is done at once needs no signal, no timer and no promise', () => {
-  const call = {
-    isEnded: false,
-    get signal(): AbortSignal {
-      return assert.fail('nobody asked for it');
-    },
+  const cancellation = {
+    aborted: false,
+    reason: undefined,
+    addEventListener: () => assert.fail('nobody asked for it'),
+    removeEventListener: () => assert.fail('nobody asked for it'),
   };
-  const deadline = new Deadline(call, 1);
+  const deadline = new Deadline({ cancellation }, 1);
   const execution = runBuiltin({ run: () => 'done', deadline, observed });
   assert.ok(!(execution instanceof Promise) && execution.result.ok);
   deadline.close();

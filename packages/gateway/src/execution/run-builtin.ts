@@ -1,5 +1,7 @@
 import type { Json } from '@sallyport/contract';
 import type { Execution } from '../call/call.ts';
+import { Cancellation } from '../call/cancellation.ts';
+import type { AbortLike } from '../call/cancellation.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { ObservedContext } from './tool-context.ts';
 
@@ -7,18 +9,17 @@ const defaultGraceMs = 5000;
 
 /** What a deadline needs to know about the call. */
 interface Timed {
-  readonly signal: AbortSignal;
-  readonly isEnded: boolean;
+  readonly cancellation: AbortLike;
 }
 
 /**
  * Ends a tool when the caller goes away, the gate stops the call or the time is up, and says which. It watches from the
- * moment that somebody asks for its signal: for a tool that is done at once, nobody does.
+ * moment that somebody asks for its cancellation: for a tool that is done at once, nobody does.
  */
 export class Deadline {
   readonly #call: Timed;
   readonly #timeoutMs: number;
-  #controller: AbortController | undefined;
+  #cancellation: Cancellation | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(call: Timed, timeoutMs: number) {
@@ -27,32 +28,37 @@ export class Deadline {
   }
 
   get isOver(): boolean {
-    return this.#controller?.signal.aborted ?? this.#call.isEnded;
+    return (this.#cancellation ?? this.#call.cancellation).aborted;
   }
 
+  get cancellation(): AbortLike {
+    return this.#cancellation ?? this.#watch();
+  }
+
+  /** The same, for those who take nothing else. */
   get signal(): AbortSignal {
-    return (this.#controller ?? this.#watch()).signal;
+    return (this.#cancellation ?? this.#watch()).signal;
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    if (this.#controller !== undefined) this.#call.signal.removeEventListener('abort', this.#cancel);
+    if (this.#cancellation !== undefined) this.#call.cancellation.removeEventListener('abort', this.#cancel);
   }
 
-  #watch(): AbortController {
-    this.#controller = new AbortController();
-    const { signal } = this.#call;
-    if (signal.aborted) this.#cancel();
-    else signal.addEventListener('abort', this.#cancel, { once: true });
+  #watch(): Cancellation {
+    const made = (this.#cancellation = new Cancellation());
+    const { cancellation } = this.#call;
+    if (cancellation.aborted) this.#cancel();
+    else cancellation.addEventListener('abort', this.#cancel, { once: true });
     this.#timer = setTimeout(() => {
-      this.#controller?.abort(new ToolFailure('TIMEOUT', `The call took longer than ${this.#timeoutMs} ms.`));
+      made.abort(new ToolFailure('TIMEOUT', `The call took longer than ${this.#timeoutMs} ms.`));
     }, this.#timeoutMs);
-    return this.#controller;
+    return made;
   }
 
   readonly #cancel = (): void => {
-    const said: unknown = this.#call.signal.reason;
-    this.#controller?.abort(
+    const said: unknown = this.#call.cancellation.reason;
+    this.#cancellation?.abort(
       said instanceof ToolFailure ? said : new ToolFailure('CANCELLED', 'The caller cancelled the call.'),
     );
   };
@@ -73,10 +79,10 @@ export function runBuiltin(
   { run, deadline, observed }: Attempt,
   { graceMs = defaultGraceMs }: { readonly graceMs?: number } = {},
 ): Execution | Promise<Execution> {
-  if (deadline.isOver) return finish({ ok: false, failure: reasonOf(deadline.signal) }, observed, false);
+  if (deadline.isOver) return finish({ ok: false, failure: reasonOf(deadline.cancellation) }, observed, false);
   try {
     const output = run();
-    if (output instanceof Promise) return awaitOutput(output, deadline.signal, observed, graceMs);
+    if (output instanceof Promise) return awaitOutput(output, deadline.cancellation, observed, graceMs);
     return finish({ ok: true, output }, observed, deadline.isOver);
   } catch (error) {
     return fail(error, deadline, observed);
@@ -85,37 +91,41 @@ export function runBuiltin(
 
 async function awaitOutput(
   output: Promise<Json>,
-  signal: AbortSignal,
+  cancellation: AbortLike,
   observed: ObservedContext,
   graceMs: number,
 ): Promise<Execution> {
   const { promise: overrun, reject } = Promise.withResolvers<never>();
   let patience: NodeJS.Timeout | undefined;
   const giveUp = (): void => {
-    const { code, message } = reasonOf(signal);
+    const { code, message } = reasonOf(cancellation);
     patience = setTimeout(
       () => reject(new ToolFailure(code, `${message} It did not stop; its effect may still happen.`)),
       graceMs,
     );
   };
-  if (signal.aborted) giveUp();
-  else signal.addEventListener('abort', giveUp, { once: true });
+  if (cancellation.aborted) giveUp();
+  else cancellation.addEventListener('abort', giveUp, { once: true });
   try {
     const returned = await Promise.race([output, overrun]);
-    return finish({ ok: true, output: returned }, observed, signal.aborted);
+    return finish({ ok: true, output: returned }, observed, cancellation.aborted);
   } catch (error) {
-    return fail(error, { signal, isOver: signal.aborted }, observed);
+    return fail(error, { cancellation, isOver: cancellation.aborted }, observed);
   } finally {
-    signal.removeEventListener('abort', giveUp);
+    cancellation.removeEventListener('abort', giveUp);
     clearTimeout(patience);
   }
 }
 
-function fail(error: unknown, deadline: Pick<Deadline, 'signal' | 'isOver'>, observed: ObservedContext): Execution {
+function fail(
+  error: unknown,
+  deadline: Pick<Deadline, 'cancellation' | 'isOver'>,
+  observed: ObservedContext,
+): Execution {
   if (error instanceof ToolFailure) return finish({ ok: false, failure: error }, observed, deadline.isOver);
   // What a tool throws once it was told to stop is its way of stopping.
   if (deadline.isOver && error instanceof Error && error.name === 'AbortError')
-    return finish({ ok: false, failure: reasonOf(deadline.signal) }, observed, true);
+    return finish({ ok: false, failure: reasonOf(deadline.cancellation) }, observed, true);
   throw error;
 }
 
@@ -132,6 +142,6 @@ function finish(result: Execution['result'], observed: ObservedContext, wasStopp
   };
 }
 
-function reasonOf(signal: AbortSignal): ToolFailure {
-  return signal.reason instanceof ToolFailure ? signal.reason : new ToolFailure('CANCELLED', 'The call was cancelled.');
+function reasonOf({ reason }: AbortLike): ToolFailure {
+  return reason instanceof ToolFailure ? reason : new ToolFailure('CANCELLED', 'The call was cancelled.');
 }

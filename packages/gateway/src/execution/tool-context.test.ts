@@ -26,7 +26,7 @@ function open(rules = rulesOf(), verdict = allow, lease = leaseOf()) {
   const traceId = parentOf().traceId;
   return createToolContexts(contextParts)(
     { ...facts, traceId, lease, membership: {}, mode: 'ALERT' },
-    { signal: still },
+    { signal: still, cancellation: still },
   );
 }
 
@@ -119,7 +119,7 @@ test('a tool knows what a step of its call would name, and how deep it is', () =
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(allow), session: sessionOf(), tool: toolOf() };
   const call = { ...facts, traceId: 'ab'.repeat(16), lease: leaseOf(), membership: {}, mode: 'NORMAL' as const };
   const parentIn = (step?: Chained['step']) =>
-    createToolContexts(contextParts)({ ...call, step }, { signal: still }).context.asParent;
+    createToolContexts(contextParts)({ ...call, step }, { signal: still, cancellation: still }).context.asParent;
   const { callId, door, source, taskId, correlationId } = call;
   const own = { callId, sessionId: sessionOf().id, traceId: call.traceId, door, source, taskId, correlationId };
   assert.deepEqual(parentIn(), { ...own, depth: 0 });

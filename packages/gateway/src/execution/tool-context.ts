@@ -1,4 +1,5 @@
 import type * as facts from '../call/call.ts';
+import type { AbortLike } from '../call/cancellation.ts';
 import type { Change } from '../call/journal.ts';
 import type { NetworkLog, ProgramRunner } from '@sallyport/sandbox';
 import { ownText } from '../call/redacted.ts';
@@ -43,8 +44,13 @@ export interface ObservedContext {
 /** What a context is made from. */
 export type ContextFacts = JudgedCall & facts.Chained & facts.Decoded;
 
-/** `timed`: where the signal comes from that ends the tool. */
-export type ToolContextFactory = (call: ContextFacts, timed: { readonly signal: AbortSignal }) => ObservedContext;
+/** What ends the tool. */
+interface Timed {
+  readonly signal: AbortSignal;
+  readonly cancellation: AbortLike;
+}
+
+export type ToolContextFactory = (call: ContextFacts, timed: Timed) => ObservedContext;
 
 export interface ToolContextParts {
   readonly trashFolder: string;
@@ -88,7 +94,7 @@ class Observed implements ObservedContext {
   readonly #parts: ToolContextParts;
   readonly #call: ContextFacts;
 
-  constructor(parts: ToolContextParts, call: ContextFacts, timed: { readonly signal: AbortSignal }) {
+  constructor(parts: ToolContextParts, call: ContextFacts, timed: Timed) {
     this.#parts = parts;
     this.#call = call;
     this.context = new CallContext(parts, call, timed, this);
@@ -119,10 +125,10 @@ class CallContext implements ToolContext {
   readonly callId: string;
   private readonly parts: ToolContextParts;
   private readonly call: ContextFacts;
-  private readonly timed: { readonly signal: AbortSignal };
+  private readonly timed: Timed;
   private readonly seen: Observed;
 
-  constructor(parts: ToolContextParts, call: ContextFacts, timed: { readonly signal: AbortSignal }, seen: Observed) {
+  constructor(parts: ToolContextParts, call: ContextFacts, timed: Timed, seen: Observed) {
     this.session = call.session;
     this.callId = call.callId;
     this.parts = parts;
@@ -145,6 +151,10 @@ class CallContext implements ToolContext {
 
   get signal(): AbortSignal {
     return this.timed.signal;
+  }
+
+  get cancellation(): AbortLike {
+    return this.timed.cancellation;
   }
 
   get paths(): PathJudge {

@@ -36,6 +36,7 @@ export function callOf(more: Partial<Begun> = {}): Begun {
     confirmBinding: '',
     signal: still,
     isEnded: false,
+    cancellation: more.signal ?? still,
     callId: '01900000-0000-7000-8000-000000000001',
     startedAtMs: nowMs,
     beganAtMs: 0,

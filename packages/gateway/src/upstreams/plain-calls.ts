@@ -1,10 +1,11 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import type { CallToolResult, JSONRPCMessage, Progress } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
+import type { AbortLike } from '../call/cancellation.ts';
 import { isPlainResult } from './is-plain-result.ts';
 
 export interface PlainCallOptions {
-  readonly signal: AbortSignal;
+  readonly signal: AbortLike;
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
   /** Absent: nobody follows the trace. */
@@ -74,7 +75,7 @@ export class PlainCalls {
       const late = (): void =>
         giveUp(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out'), 'The server did not answer in time.');
       const timer = setTimeout(late, timeoutMs);
-      signal.addEventListener('abort', abort);
+      signal.addEventListener('abort', abort, { once: true });
       this.#open.set(id, {
         onProgress,
         settle: (answer) => {

@@ -12,6 +12,9 @@ export interface Onlooker {
 /** Gets the CPU time that the server used for the call, if no other call ran there meanwhile. */
 export type OnUsage = (usage: Pick<ToolUsage, 'measuredBy' | 'cpuMs'>) => void;
 
+/** Resolves when everything of this turn has run that waits for nothing. */
+const endOfTurn = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+
 /** The calls that run at one server. */
 export class RunningCalls {
   readonly #onlookers = new Set<Onlooker>();
@@ -53,6 +56,9 @@ export class RunningCalls {
   /** Measures from now until the function is called. Undefined: the server cannot be measured. */
   async meter(connection: UpstreamConnection): Promise<((onUsage: OnUsage) => Promise<void>) | undefined> {
     const begun = this.#begun;
+    // Calls that are admitted together begin in the same turn. Then there is nothing to measure.
+    await endOfTurn();
+    if (this.#begun !== begun) return undefined;
     const before = (await connection.measure()).cpuMs;
     if (before === undefined) return undefined;
     return async (onUsage) => {

@@ -14,6 +14,8 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
+import { signalOf } from '../call/cancellation.ts';
+import type { AbortLike } from '../call/cancellation.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { UpstreamTransport } from './transport/open-transport.ts';
 import { OddAnswer } from './plain-calls.ts';
@@ -70,7 +72,7 @@ export interface ServerOffers {
 }
 
 export interface ConnectionCall {
-  readonly signal: AbortSignal;
+  readonly signal: AbortLike;
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
   /** Absent: nobody follows the trace. */
@@ -158,12 +160,12 @@ export class UpstreamConnection {
   }
 
   async listResources({ signal, timeoutMs }: ConnectionCall): Promise<readonly Resource[]> {
-    const how = { signal, timeout: timeoutMs, cacheMode: 'refresh' } as const;
+    const how = { signal: signalOf(signal), timeout: timeoutMs, cacheMode: 'refresh' } as const;
     return (await this.#client.listResources(undefined, how)).resources.slice(0, mostListed);
   }
 
   async listTemplates({ signal, timeoutMs }: ConnectionCall): Promise<readonly ResourceTemplateType[]> {
-    const how = { signal, timeout: timeoutMs, cacheMode: 'refresh' } as const;
+    const how = { signal: signalOf(signal), timeout: timeoutMs, cacheMode: 'refresh' } as const;
     return (await this.#client.listResourceTemplates(undefined, how)).resourceTemplates.slice(0, mostListed);
   }
 
@@ -209,7 +211,10 @@ export class UpstreamConnection {
     firstMeta: JsonObject = {},
   ): Promise<Result> {
     const trace = traceparent === undefined ? {} : { traceparent };
-    const how = { signal, timeout: timeoutMs, onprogress: onProgress, allowInputRequired: true } as const;
+    const how = {
+      ...{ signal: signalOf(signal), timeout: timeoutMs },
+      ...{ onprogress: onProgress, allowInputRequired: true as const },
+    };
     let round = withMeta({ ...trace, ...firstMeta });
     for (let rounds = 0; rounds <= mostRounds; rounds++) {
       const result = await send(round, how);

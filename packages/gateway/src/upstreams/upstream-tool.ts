@@ -40,7 +40,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     preview: async (args) => previewCall(upstream, definition, args),
     run: async (args, context) => {
       refuseForeign(upstream, context);
-      const { signal, reportProgress, noteEffect, callId, asking, traceparent } = context;
+      const { cancellation: signal, reportProgress, noteEffect, callId, asking, traceparent } = context;
       const result = await upstream.request((connection, how) => request.send(connection, args, how), {
         signal,
         timeoutMs: definition.timeoutMs + graceMs,

@@ -165,7 +165,7 @@ export class Upstream {
       this.#health.noteSuccess();
       return result;
     } catch (error) {
-      options.signal.throwIfAborted();
+      if (options.signal.aborted) throw options.signal.reason;
       const { describeTrouble } = await loadProtocol();
       const trouble = describeTrouble(this.#troubled, error, connection?.failure);
       // The next call must not use a dead connection, and other callers that wait there get the error.

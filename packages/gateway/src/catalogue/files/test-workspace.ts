@@ -15,6 +15,8 @@ import { SchemaCheck } from '../../registry/schemas/check-schema.ts';
 import { ownText } from '../../call/redacted.ts';
 import { loneWorkspace } from '../../call/workspace.ts';
 
+const still = new AbortController().signal;
+
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 
 /**
@@ -66,7 +68,7 @@ export class TestWorkspace implements Disposable {
       },
       workingDirectory: this.path,
       workspace: loneWorkspace(this.path),
-      signal: new AbortController().signal,
+      ...{ signal: still, cancellation: still },
       paths: {
         judge: (path) => {
           const isAllowed = (path === this.path || path.startsWith(`${this.path}/`)) && !path.includes('forbidden');

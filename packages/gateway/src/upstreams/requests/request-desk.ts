@@ -1,4 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
+import { signalOf } from '../../call/cancellation.ts';
+import type { AbortLike } from '../../call/cancellation.ts';
 import type { Asking } from '../../call/tool.ts';
 import type { UpstreamConfig } from '../upstream-config.ts';
 import { answerRequest, answerRoots, refuseRequest } from './answer-request.ts';
@@ -16,7 +18,9 @@ export interface DeskParts {
 }
 
 /** A call that runs, as far as the server may ask back in it. */
-export interface AskableCall extends Pick<RequestParts, 'callId' | 'asking' | 'signal'> {}
+export interface AskableCall extends Pick<RequestParts, 'callId' | 'asking'> {
+  readonly signal: AbortLike;
+}
 
 /** The most requests in one call. */
 const mostRequests = 20;
@@ -40,9 +44,10 @@ export class RequestDesk {
 
   /** How requests are answered within this call, until `leave`. */
   enter(call: AskableCall): AnswerRequest {
-    const parts: RequestParts = { ...call, upstream: this.#upstream, record: this.#parts.onRequest };
     let requests = 0;
     const answer: AnswerRequest = async (request) => {
+      const signal = signalOf(call.signal);
+      const parts: RequestParts = { ...call, signal, upstream: this.#upstream, record: this.#parts.onRequest };
       if (!this.#upstream.mayAsk.includes(request.kind)) throw refuseRequest(request, parts, notAllowed);
       if (++requests > mostRequests) throw refuseRequest(request, parts, 'the server asked too often in this call');
       return request.kind === 'roots' ? this.#answerRoots(request, parts) : answerRequest(request, parts);
