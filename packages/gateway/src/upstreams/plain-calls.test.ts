@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage, Progress, Transport } from '@modelcontextprotocol/client';
 import { describeTrouble } from './describe-trouble.ts';
 import type { UpstreamTransport } from './transport/open-transport.ts';
@@ -55,6 +56,26 @@ test('a second answer, and one to a call that nobody made, are not taken', async
   assert.equal(answer(idAt(0), saying('first')), 'answer');
   assert.equal(answer(idAt(0), saying('second')), undefined);
   assert.deepEqual(await called, saying('first'));
+});
+
+test('a call that is late ends alone, and no timer is left when none is open', async () => {
+  const { sent, call, idAt, answer } = openCalls();
+  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  // Those of the tests before have ended then.
+  await sleep(600);
+  const before = timers();
+  const [late, patient] = [call('late', { timeoutMs: 1 }), call('patient')];
+  await assert.rejects(late, { code: 'REQUEST_TIMEOUT' });
+  assert.deepEqual(sent.at(-1)?.['params'], { requestId: idAt(0), reason: 'The server did not answer in time.' });
+  assert.equal(answer(idAt(0), saying('too late')), undefined);
+  assert.equal(answer(idAt(1), saying('in time')), 'answer');
+  assert.deepEqual(await patient, saying('in time'));
+  const again = call('again');
+  assert.equal(answer(idAt(3), saying('again')), 'answer');
+  await again;
+  assert.ok(timers() > before);
+  for (let tries = 0; timers() > before && tries < 50; tries++) await sleep(20);
+  assert.equal(timers(), before);
 });
 
 test('a cancelled call ends with the reason, the server is told, and a late answer is not taken', async () => {

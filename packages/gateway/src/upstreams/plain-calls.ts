@@ -24,6 +24,9 @@ export class OddAnswer {
 }
 
 interface OpenCall extends Pick<PlainCallOptions, 'onProgress'> {
+  /** By `performance.now`. */
+  readonly untilMs: number;
+  readonly giveUp: () => void;
   readonly settle: (answer: Fields) => void;
   readonly fail: (error: Error) => void;
 }
@@ -32,6 +35,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The SDK counts its own requests from zero, and will not reach this number. */
 const firstId = 1_000_000_000;
+/** One timer for all: the gate ends calls to the millisecond, and what is late here is late already. */
+const lookEveryMs = 250;
 const markKey = 'sallyport/odd-answer';
 const envelopePrefix = 'io.modelcontextprotocol/';
 
@@ -44,6 +49,7 @@ export class PlainCalls {
   readonly #open = new Map<number, OpenCall>();
   readonly #odd = new Map<number, Fields>();
   #lastId = firstId;
+  #looking: NodeJS.Timeout | undefined;
   /** What the SDK sends with every request to a server of the newer protocol. */
   #envelope: Fields = {};
 
@@ -62,7 +68,6 @@ export class PlainCalls {
       const id = (this.#lastId += 1);
       const leave = (): void => {
         this.#open.delete(id);
-        clearTimeout(timer);
         signal.removeEventListener('abort', abort);
       };
       const giveUp = (error: Error, reason: string): void => {
@@ -74,10 +79,12 @@ export class PlainCalls {
       const abort = (): void => giveUp(signal.reason as Error, 'The caller cancelled the call.');
       const late = (): void =>
         giveUp(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out'), 'The server did not answer in time.');
-      const timer = setTimeout(late, timeoutMs);
       signal.addEventListener('abort', abort, { once: true });
+      this.#looking ??= setInterval(() => this.#endLate(), lookEveryMs);
       this.#open.set(id, {
         onProgress,
+        untilMs: performance.now() + timeoutMs,
+        giveUp: late,
         settle: (answer) => {
           leave();
           const { result, error } = answer;
@@ -132,6 +139,14 @@ export class PlainCalls {
   /** The connection is gone, so no answer will come. */
   close(error: Error): void {
     for (const { fail } of this.#open.values()) fail(error);
+  }
+
+  #endLate(): void {
+    const nowMs = performance.now();
+    for (const { untilMs, giveUp } of this.#open.values()) if (untilMs <= nowMs) giveUp();
+    if (this.#open.size > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
   }
 
   #keepOdd(mark: number, answer: Fields): OddAnswer {

@@ -5,8 +5,7 @@ import type {
   Server,
 } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@sallyport/contract';
-import type { Received } from '../../call/call.ts';
-import type { CallerQuestion } from '../../call/tool.ts';
+import type { AskCaller, CallerQuestion } from '../../call/tool.ts';
 
 /** The call has its own end; a person may take as long as it does. */
 const timeout = 24 * 3600 * 1000;
@@ -24,20 +23,18 @@ export function answersOf({ elicitation, sampling }: ClientCapabilities = {}):
 }
 
 /** Puts questions of the tool that is called to a client of the older protocol, which is asked while the call runs. */
-export function askClient(server: Server): Pick<Received, 'askCaller'> {
+export function askClient(server: Server): AskCaller | undefined {
   const isAnswered = answersOf(server.getClientCapabilities());
-  if (isAnswered === undefined) return {};
-  return {
-    askCaller: async (question, signal) => {
-      if (!isAnswered(question)) return undefined;
-      const { method, params } = question;
-      const options = { signal, timeout };
-      if (method === 'elicitation/create') {
-        const answer = await server.elicitInput(params as unknown as ElicitRequestFormParams, options);
-        return answer as unknown as JsonObject;
-      }
-      const answer = await server.createMessage(params as unknown as CreateMessageRequest['params'], options);
+  if (isAnswered === undefined) return undefined;
+  return async (question, signal) => {
+    if (!isAnswered(question)) return undefined;
+    const { method, params } = question;
+    const options = { signal, timeout };
+    if (method === 'elicitation/create') {
+      const answer = await server.elicitInput(params as unknown as ElicitRequestFormParams, options);
       return answer as unknown as JsonObject;
-    },
+    }
+    const answer = await server.createMessage(params as unknown as CreateMessageRequest['params'], options);
+    return answer as unknown as JsonObject;
   };
 }

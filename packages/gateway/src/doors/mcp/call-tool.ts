@@ -40,10 +40,9 @@ export async function callTool(parts: CallParts, asked: ToolCall): Promise<CallA
     const isAsked = client.isModern && client.showsUrls && round === undefined && call.waitMs !== 0;
     const submission: Submission = {
       ...call,
-      ...(isAsked ? { waitMs: 0 } : {}),
-      ...(round === undefined ? {} : round),
-      ...(progress === undefined ? {} : { onProgress: (news) => progress.tell(news) }),
-      ...(client.server === undefined ? {} : askClient(client.server)),
+      waitMs: isAsked ? 0 : call.waitMs,
+      onProgress: progress && ((news) => progress.tell(news)),
+      askCaller: client.server && askClient(client.server),
       onPending: (taskId) => {
         const url = parts.linkToTask(taskId);
         progress?.tell({ kind: 'stderr', text: ownText(`Waiting for a person, who decides at ${url}`) });
@@ -51,10 +50,13 @@ export async function callTool(parts: CallParts, asked: ToolCall): Promise<CallA
         shown ??= new AbortController();
         showUrl(client.server, { url, taskId, signal: shown.signal });
       },
+      ...round,
     };
     const key = { owner: caller.session.id, callName, signal: call.signal };
-    const run = (how: Partial<ParkedRun> = {}): Promise<Answer> =>
-      submitOnTicket(parts, { ...submission, ...how }, { sessionId: key.owner, callName });
+    const run = (how?: Partial<ParkedRun>): Promise<Answer> => {
+      const parked = how === undefined ? submission : { ...submission, ...how };
+      return submitOnTicket(parts, parked, { sessionId: key.owner, callName });
+    };
     const { answers } = client;
     const next =
       asked.answered === undefined

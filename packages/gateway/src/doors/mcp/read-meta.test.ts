@@ -6,6 +6,11 @@ test('a client that says nothing gets what fits all clients', () => {
   const said = readMeta(undefined, 'abcdefgh:7');
   assert.deepEqual(said, {
     requestId: 'abcdefgh:7',
+    approvalTaskId: undefined,
+    confirmToken: undefined,
+    traceparent: undefined,
+    tracestate: undefined,
+    violations: undefined,
     dedupeKey: '',
     taskId: '',
     correlationId: '',

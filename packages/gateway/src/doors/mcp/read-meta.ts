@@ -67,16 +67,16 @@ export function readMeta(meta: RequestMeta | undefined, requestId: string): Said
   const waitMs = readNumber(metaKeys.waitMs) ?? longestWaitMs;
   return {
     requestId: readText(metaKeys.requestId) ?? requestId,
-    ...(approvalTaskId === undefined ? {} : { approvalTaskId }),
-    ...(confirmToken === undefined ? {} : { confirmToken }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(tracestate === undefined ? {} : { tracestate }),
+    approvalTaskId,
+    confirmToken,
+    traceparent,
+    tracestate,
     dedupeKey: readText(metaKeys.dedupeKey) ?? '',
     taskId: readText(metaKeys.taskId) ?? '',
     correlationId: readText(metaKeys.correlationId) ?? '',
     timeoutMs: readNumber(metaKeys.timeoutMs) ?? 0,
     waitMs: Math.min(Math.max(0, waitMs), longestWaitMs),
-    ...(violations.length === 0 ? {} : { violations }),
+    violations: violations.length === 0 ? undefined : violations,
   };
 }
 
