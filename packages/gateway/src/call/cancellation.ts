@@ -78,7 +78,7 @@ export function follow(signal: AbortLike): Cancellation {
 export function orAborted<T>(promise: Promise<T>, signal: AbortLike): Promise<T> {
   promise.catch(() => undefined);
   const { promise: settled, resolve, reject } = Promise.withResolvers<T>();
-  const abort = (): void => reject(signal.reason as Error);
+  const abort = (): void => reject(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   promise.then(resolve, reject);

@@ -61,10 +61,7 @@ export class PlainCalls {
   call(name: string, args: JsonObject, options: PlainCallOptions): Promise<CallToolResult | OddAnswer> {
     const { signal, timeoutMs, onProgress, isModern, traceparent } = options;
     return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason as Error);
-        return;
-      }
+      if (signal.aborted) throw signal.reason;
       const id = (this.#lastId += 1);
       const leave = (): void => {
         this.#open.delete(id);

@@ -41,7 +41,7 @@ export async function submitPassed(
     ...said,
     ...traceOf(said, peer),
     ...(waits ? {} : { waitMs: 0 }),
-    ...(isOlder ? askClient(server) : {}),
+    askCaller: isOlder ? askClient(server) : undefined,
     signal: AbortSignal.any([signal, peer.signal]),
   };
   return submitOnTicket(parts, call, { sessionId: session.id, callName });
