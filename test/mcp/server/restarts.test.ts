@@ -49,21 +49,35 @@ test('clients of all kinds go on over a restart of the daemon', async (t) => {
   }
 });
 
-test('a call that the daemon held when it was killed is answered with an error, and not made twice', async (t) => {
-  put('held.txt');
-  const bridge = new Bridge(t, daemon.place, await daemon.newAgent('ada'));
-  await bridge.begin();
-  bridge.send(callTool(1, 'files_delete', { path: 'held.txt' }));
-  const desk = new ApprovalDesk(daemon);
-  while (!(await desk.pending()).some(({ title }) => title.includes('held.txt'))) await setTimeout(20);
-  await daemon.kill('SIGKILL');
-  assert.match((await bridge.answer(1)).error?.message ?? '', /ended before it answered/);
-  await startAgain();
-  bridge.send(callTool(2, 'files_read', { path: 'held.txt' }));
-  assert.notEqual((await bridge.answer(2)).result?.['isError'], true);
-  const records = (await daemon.records()).filter(({ payload }) => payload['tool'] === 'files.delete');
-  assert.ok(records.length <= 1, JSON.stringify(records));
-});
+for (const [way, callsBefore] of [
+  ['as a request', 0],
+  ['on a line of messages', 3],
+] as const) {
+  test(`a call that the daemon held ${way} when it was killed is answered with an error, and not made twice`, async (t) => {
+    const path = `held-${callsBefore}.txt`;
+    put(path);
+    const bridge = new Bridge(t, daemon.place, await daemon.newAgent('ada'));
+    await bridge.begin();
+    for (let id = 101; id <= 100 + callsBefore; id++) {
+      bridge.send(callTool(id, 'files_read', { path }));
+      await bridge.answer(id);
+      // The line is opened beside the first call.
+      await setTimeout(100);
+    }
+    bridge.send(callTool(1, 'files_delete', { path }));
+    const desk = new ApprovalDesk(daemon);
+    while (!(await desk.pending()).some(({ title }) => title.includes(path))) await setTimeout(20);
+    await daemon.kill('SIGKILL');
+    assert.match((await bridge.answer(1)).error?.message ?? '', /ended before it answered/);
+    await startAgain();
+    bridge.send(callTool(2, 'files_read', { path }));
+    assert.notEqual((await bridge.answer(2)).result?.['isError'], true);
+    const records = (await daemon.records()).filter(
+      ({ payload }) => payload['tool'] === 'files.delete' && JSON.stringify(payload).includes(path),
+    );
+    assert.ok(records.length <= 1, JSON.stringify(records));
+  });
+}
 
 test('who has a ticket goes on waiting after a restart, and hears what was decided before', async (t) => {
   requirement('WIRE-5');
