@@ -177,6 +177,74 @@ const script = fc.letrec<{ list: string; node: string }>((tie) => ({
   ),
 })).list;
 
+/** Variables that hold something else than the line seems to say. */
+const settings = [
+  'P=rm; ls || P=cat; $P x',
+  'P=rm; ! ls && P=cat; $P x',
+  'P=rm; ls || ls || P=cat; $P x',
+  'P=rm; ls || { P=cat; }; $P x',
+  'P=rm; ls || export P=cat; $P x',
+  'P=rm; if ls; then ls; elif P=cat; then ls; fi; $P x',
+  'P=cat; while $P x; do P=rm; [[ $P$Q == rmrm ]] && break; Q=rm; done',
+  'P=cat; f() { P=rm; }; f; $P x',
+  'P=cat; f() { P=rm; }; ls && f; $P x',
+  'readonly P=rm; export P=cat; $P x',
+  'readonly P=rm; read P <<< cat; $P x',
+  'P=rm; readonly P; declare P=cat; $P x',
+  'P=rm; local P=cat; $P x',
+  'declare -n Q=P; P=cat; Q=rm; $P x',
+  'P=cat; command export P=rm; $P x',
+  'P=cat; builtin printf -v P rm; $P x',
+  'P=cat; builtin eval P=rm; $P x',
+  '_=cat; ls rm; $_ x',
+  'REPLY=cat; read <<< rm; $REPLY x',
+  'OPTARG=cat; getopts a: Q -arm; $OPTARG x',
+  'shopt -s lastpipe; P=cat; ls | P=rm; $P x',
+  'P=cat; trap "P=rm" DEBUG; $P x',
+  'V=push; ls || V=status; git $V',
+  'ls && P=cat || P=rm; $P x',
+  '! ls && P=cat || P=rm; $P x',
+];
+
+test('a variable that may not have been set, or was set by something else, is not known', () => {
+  let surprises = 0;
+  for (const text of settings) {
+    const { commands, doubts } = readScript(text, place);
+    for (const words of runForReal(text)) {
+      const line = words.join(' ');
+      if (commands.includes(line)) continue;
+      surprises++;
+      assert.ok(doubts.length > 0, `${text}\nran ${line}, read ${JSON.stringify(commands)}`);
+    }
+  }
+  // Otherwise these would not be the lines that this test is about.
+  assert.ok(surprises >= settings.length / 2, `${surprises} of ${settings.length}`);
+});
+
+test('the folder after a chain is any in which it may have ended', () => {
+  const foldersOf = (text: string): string[] =>
+    readScript(`${text}; cat x`, place)
+      .paths.map(({ path }) => path)
+      .filter((path) => path.endsWith('/x'))
+      .sort();
+  assert.deepEqual(foldersOf('cd / && ls'), ['/work/app/x', '/x']);
+  assert.deepEqual(foldersOf('set -e; cd / && ls'), ['/work/app/x', '/x']);
+  assert.deepEqual(foldersOf('ls || cd /'), ['/work/app/x', '/x']);
+  assert.deepEqual(
+    readScript('cd / && cat x', place).paths.map(({ path }) => path),
+    ['/', '/x'],
+  );
+  const either = readScript('cd /a && cat x || cat y', place).paths.map(({ path }) => path);
+  assert.deepEqual(either.sort(), ['/a', '/a/x', '/a/y', '/work/app/y']);
+  for (const text of ['f() { cd /; }; f', "eval 'cd /'", 'command cd /', 'builtin cd /', '. ./go.sh']) {
+    const { doubts } = readScript(`${text}; cat x`, place);
+    assert.ok(
+      doubts.some(({ kind, text: word }) => kind === 'folder' && word === 'x'),
+      text,
+    );
+  }
+});
+
 test('what bash really runs is in the reading, or the reading says that it does not know', () => {
   fc.assert(
     fc.property(script, (text) => {

@@ -103,16 +103,19 @@ class ScriptReader {
     for (const end of ends) scope.join(end);
   }
 
-  /** A loop may find what an earlier round left. */
-  #readLoop(body: CompoundList, scope: Scope): void {
+  /** It may run, and it may not. */
+  #readPerhaps(read: () => void, scope: Scope): void {
+    const before = scope.copy();
+    read();
+    scope.join(before);
+  }
+
+  /** A loop may find what an earlier round left, and its condition too. */
+  #readLoop(round: readonly CompoundList[], scope: Scope): void {
     const silent = new ScriptReader();
-    const first = scope.copy();
     silent.#depth = this.#depth;
-    silent.#readList(body, first);
-    scope.join(first);
-    const round = scope.copy();
-    this.#readList(body, round);
-    scope.join(round);
+    silent.#readPerhaps(() => round.forEach((part) => silent.#readList(part, scope)), scope);
+    this.#readPerhaps(() => round.forEach((part) => this.#readList(part, scope)), scope);
   }
 
   #readNode(node: PipelineNode | AndOr, scope: Scope, isFed = false): void {
@@ -139,12 +142,12 @@ class ScriptReader {
         return this.#readList(node.body, scope);
       case 'If': {
         this.#readList(node.clause, scope);
-        for (const { clause } of node.elif) this.#readList(clause, scope);
+        for (const { clause } of node.elif) this.#readPerhaps(() => this.#readList(clause, scope), scope);
         return this.#readBranches([node.then, ...node.elif.map(({ then }) => then), node.else], scope);
       }
       case 'While':
         this.#readList(node.clause, scope);
-        return this.#readLoop(node.body, scope);
+        return this.#readLoop([node.body, node.clause], scope);
       case 'For':
       case 'Select': {
         const values = (node.wordlist ?? []).map(word);
@@ -154,11 +157,11 @@ class ScriptReader {
         this.#assign(name, more.length === 0 && only?.isPattern !== true ? only?.value : undefined, scope, {
           isNumber,
         });
-        return this.#readLoop(node.body, scope);
+        return this.#readLoop([node.body], scope);
       }
       case 'ArithmeticFor':
         for (const part of [node.initialize, node.test, node.update]) this.#readArithmetic(part, scope);
-        return this.#readLoop(node.body, scope);
+        return this.#readLoop([node.body], scope);
       case 'Case':
         word(node.word);
         for (const { pattern } of node.items) pattern.forEach(word);
@@ -184,13 +187,27 @@ class ScriptReader {
     }
   }
 
-  #readAndOr({ commands, operators }: AndOr, scope: Scope): void {
+  /** What is known where all so far has succeeded, which is what goes on after `&&`, and where it has not. */
+  #readAndOr({ commands, operators }: AndOr, succeeded: Scope): void {
+    let failed: Scope | undefined;
     for (const [index, command] of commands.entries()) {
-      const before = scope.copy();
-      this.#readNode(command, scope);
-      // After `&&` the one before has succeeded; after `||` it has not, or was not reached.
-      if (operators[index] === '||') scope.folders = joinFolders(before, scope);
+      if (failed !== undefined && operators[index - 1] === '||') {
+        const run = failed.copy();
+        this.#readNode(command, run);
+        succeeded.join(run);
+        failed.join(run);
+        continue;
+      }
+      const before = succeeded.copy();
+      this.#readNode(command, succeeded);
+      // What failed may have done nothing. To set a variable does not fail.
+      const isSetting = command.type === 'Command' && command.name === undefined;
+      const ended = succeeded.copy();
+      if (index > 0 || !isSetting) ended.join(before);
+      if (failed === undefined) failed = ended;
+      else failed.join(ended);
     }
+    if (failed !== undefined) succeeded.join(failed);
   }
 
   #readArithmetic(expression: object | undefined, scope: Scope): void {
@@ -226,7 +243,10 @@ class ScriptReader {
     const words = [command.name, ...command.args].map((each) => {
       if (each.type === 'Word') return this.#readWord(each, scope);
       const { value, isNumber = false } = this.#readAssignment(each, scope);
-      this.#assign(each.name, value, scope, { isNumber });
+      this.#checkVariable(each.name, value);
+      // Any other declaration may make something else of the value, or be meant for another place.
+      const isPlain = command.name?.value === 'export';
+      scope.set(each.name, isPlain ? value : undefined, { isNumber });
       return { text: each.text, ...(value === undefined ? {} : { value: `${each.name}=${value}` }) };
     });
     this.#readWords(words, scope, isFed || command.redirects.some(feeds));
@@ -235,8 +255,12 @@ class ScriptReader {
   /** A command and whatever it starts. */
   #readWords(words: readonly ReadWord[], scope: Scope, isFed: boolean): void {
     const [program, ...args] = words;
-    // What a function does was read where it is defined.
-    if (program === undefined || scope.functions.has(program.value ?? '')) return;
+    if (program === undefined) return;
+    if (scope.functions.has(program.value ?? '')) {
+      // What it runs was read where it is defined. It may have set anything, and have gone anywhere.
+      scope.forget();
+      return;
+    }
     // What is not known stands there as written, in quotes: rules see a word that no plain pattern means.
     this.#commands.add(
       joinWords(words.map(({ value, text, isPattern }) => (isPattern === true ? text : (value ?? text)))),
@@ -259,8 +283,11 @@ class ScriptReader {
     const tree = findTree(name, own);
     if (tree !== undefined) for (const root of tree.roots) this.#readTree(root, tree.filter, scope);
     for (const { value } of args) this.#noteHost(value ?? '');
-    this.#change(name, args, scope);
     for (const each of inner) this.#readInner(each, scope);
+    this.#change(name, args, scope);
+    // They run in this shell what is theirs to run, with words that are read as words only.
+    const [started] = inner;
+    if (passingOn.has(name) && changing.has(started?.command?.[0]?.value ?? '')) scope.forget();
   }
 
   #readInner({ command, isOpen, script, code, environment = [], folder }: Inner, scope: Scope): void {
@@ -303,9 +330,21 @@ class ScriptReader {
       name === 'mapfile' ||
       name === 'readarray' ||
       name === 'unset' ||
-      name === 'getopts'
+      name === 'getopts' ||
+      name === 'wait'
     ) {
       for (const { value } of args) if (value !== undefined) this.#assign(value, undefined, scope);
+    } else if (declaring.has(name) && name !== 'export') {
+      // From now on, setting one of them may fail, or make something else of the value.
+      scope.hasDeclared = true;
+      for (const { value = '' } of args) if (/^\w+$/.test(value)) this.#assign(value, undefined, scope);
+    } else if (name === 'shopt' || name === 'trap') {
+      // A trap runs later, with what is set by then.
+      const isPlain =
+        name === 'shopt'
+          ? args.every(({ value }) => plainOptions.has(value ?? '…'))
+          : args[0] === undefined || endsTrap.has(args[0].value ?? '…');
+      if (!isPlain) this.doubt('code', [name, ...args.map(({ text }) => text)].join(' '));
     } else if (name === 'printf') {
       const at = args.findIndex(({ value }) => value === '-v');
       if (at >= 0) this.#assign(args[at + 1]?.value ?? '', undefined, scope);
@@ -444,6 +483,28 @@ function findEvaluated(name: string, args: readonly ReadWord[], scope: Scope): r
     ? unknown.filter((word) => word !== first)
     : [];
 }
+/** What `trap` does with traps that are there. */
+const endsTrap = new Set(['-', '', '-p', '-l']);
+const passingOn = new Set(['command', 'builtin']);
+/** What a shell changes about itself. */
+const changing = new Set([
+  ...['cd', 'pushd', 'popd', 'set', 'shift', 'eval', 'source', '.', 'trap', 'shopt', 'enable', 'alias', 'let', 'wait'],
+  ...[
+    'export',
+    'declare',
+    'typeset',
+    'local',
+    'readonly',
+    'unset',
+    'read',
+    'mapfile',
+    'readarray',
+    'getopts',
+    'printf',
+  ],
+]);
+/** Of `shopt`. Others let the last command of a pipeline set variables, or words mean other commands. */
+const plainOptions = new Set(['-s', '-u', 'extglob', 'globstar', 'nullglob', 'dotglob', 'nocaseglob', 'failglob']);
 const wordless = { type: 'Word', pos: 0, end: 0 } as const;
 const harmless = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/fd/63', '/dev/tty', '-']);
 const tellingVariable =

@@ -66,6 +66,8 @@ export class Scope {
   readonly evaluatedInside = new Set<string>();
   /** What was set before is not known here. */
   isFunction = false;
+  /** Something was declared read-only, or so that setting it makes something else of the value. */
+  hasDeclared = false;
   /** A command that fails ends the script. */
   stopsOnFailure = false;
 
@@ -82,6 +84,7 @@ export class Scope {
     for (const name of this.functions) copied.functions.add(name);
     for (const name of this.numbers) copied.numbers.add(name);
     copied.isFunction = this.isFunction;
+    copied.hasDeclared = this.hasDeclared;
     copied.stopsOnFailure = this.stopsOnFailure;
     return copied;
   }
@@ -97,6 +100,8 @@ export class Scope {
     }
     for (const name of other.functions) this.functions.add(name);
     this.stopsOnFailure &&= other.stopsOnFailure;
+    this.isFunction ||= other.isFunction;
+    this.hasDeclared ||= other.hasDeclared;
   }
 
   /** It was set inside a word, to something that is not known. */
@@ -107,7 +112,7 @@ export class Scope {
 
   /** `isNumber`: of a value that is not known. */
   set(name: string, value: string | undefined, { isNumber = false }: { readonly isNumber?: boolean } = {}): void {
-    this.variables.set(name, value);
+    this.variables.set(name, setByShell.test(name) || this.hasDeclared ? undefined : value);
     if (value === undefined && isNumber) this.numbers.add(name);
     else this.numbers.delete(name);
   }
@@ -116,8 +121,9 @@ export class Scope {
     return this.numbers.has(name) || /^-?\d+$/.test(this.variables.get(name) ?? '');
   }
 
-  /** Anything may have been set to anything. */
+  /** Anything may have been set to anything, and the folder may be any. */
   forget(): void {
+    this.folders = undefined;
     for (const name of this.variables.keys()) this.set(name, undefined);
     this.isFunction = true;
   }
@@ -129,3 +135,6 @@ export class Scope {
 }
 
 const mostFolders = 8;
+/** Variables that have other values than those that a script gives them. */
+const setByShell =
+  /^(_|REPLY|OPTARG|OPTIND|S?RANDOM|SECONDS|LINENO|EPOCH\w+|BASH\w*|PIPESTATUS|FUNCNAME|GROUPS|DIRSTACK|HISTCMD|E?UID|PPID|OLDPWD|COPROC\w*|MAPFILE|COLUMNS|LINES)$/;
