@@ -130,7 +130,7 @@ test('what is sent at once does not hold up everybody else until it is begun', a
   }
   assert.ok(seen.length >= 200 / 16, `the others had ${seen.length} turns`);
   assert.ok(
-    seen.every((count, at) => count - (seen[at - 1] ?? 0) <= 32),
+    seen.every((sum, at) => sum - (seen[at - 1] ?? 0) <= 32),
     seen.join(),
   );
 });

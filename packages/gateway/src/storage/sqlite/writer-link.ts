@@ -14,11 +14,11 @@ import type { Sealed, WriterOptions } from './writer.ts';
  * Operations go over in few messages, because each message wakes the other thread, and mostly costs a commit. This many
  * do not wait any more: the two threads would take turns instead of working at the same time.
  */
-const mostHeld = 24;
+const mostHeld = 16;
 /** After a group of this size, calls are many at once: operations wait for those of the next turns of the event loop. */
 const fewHeld = 4;
 /** Turns may be long. */
-const mostHeldMs = 1;
+const mostHeldMs = 0.3;
 
 interface Waiting {
   readonly operation: Operation;

@@ -239,7 +239,7 @@ test('the folder after a chain is any in which it may have ended', () => {
   for (const text of ['f() { cd /; }; f', "eval 'cd /'", 'command cd /', 'builtin cd /', '. ./go.sh']) {
     const { doubts } = readScript(`${text}; cat x`, place);
     assert.ok(
-      doubts.some(({ kind, text: word }) => kind === 'folder' && word === 'x'),
+      doubts.some((doubt) => doubt.kind === 'folder' && doubt.text === 'x'),
       text,
     );
   }

@@ -29,8 +29,8 @@ describe('MessageQueue', () => {
     const { queue, calls } = openQueue();
     for (let item = 0; item < 16; item++) queue.push(item);
     assert.deepEqual(calls, ['pause']);
-    const { value } = await queue.next();
-    assert.equal((value as readonly number[]).length, 16);
+    const { value } = (await queue.next()) as IteratorYieldResult<readonly number[]>;
+    assert.equal(value.length, 16);
     assert.deepEqual(calls, ['pause'], 'the reader has them, and is not back for more');
     void queue.next();
     assert.deepEqual(calls, ['pause', 'resume']);
