@@ -10,7 +10,7 @@ import { status } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 import { doors } from '../../packages/gateway/src/call/call.ts';
-import { oneByOne } from '../../packages/gateway/src/doors/transport/one-by-one.ts';
+import { oneByOne } from '../../packages/gateway/src/doors/transport/wire/one-by-one.ts';
 import type { Peer } from '../../packages/gateway/src/doors/transport/peer.ts';
 import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import { bindService } from '../../packages/gateway/src/doors/transport/service-binding.ts';

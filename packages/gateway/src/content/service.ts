@@ -18,7 +18,7 @@ import { ToolFailure } from '../call/tool.ts';
 import { findCaller } from '../doors/check-caller.ts';
 import type { Submit } from '../call/submission.ts';
 import type { Store } from '../storage/stores.ts';
-import { oneByOne } from '../doors/transport/one-by-one.ts';
+import { oneByOne } from '../doors/transport/wire/one-by-one.ts';
 import type { Peer } from '../doors/transport/peer.ts';
 import { RpcError } from '../doors/transport/rpc-error.ts';
 import { bindService } from '../doors/transport/service-binding.ts';

@@ -5,7 +5,7 @@ import { grpcStatusOf, reflectionV1, reflectionV1Alpha } from '@sallyport/contra
 import type { ConnectCode } from '@sallyport/contract';
 import { doors } from '../../call/call.ts';
 import type { Door } from '../../call/call.ts';
-import { oneByOne } from './one-by-one.ts';
+import { oneByOne } from './wire/one-by-one.ts';
 import { bindService } from './service-binding.ts';
 import type { ServiceBinding } from './service-binding.ts';
 

@@ -7,7 +7,7 @@ import { describeGrpcError, okTrailers } from './wire/grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, unframeMessage } from './wire/message-frame.ts';
 import { answerInBinary, decodeBinary, inBinary } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
-import { eachAlone } from './one-by-one.ts';
+import { eachAlone } from './wire/one-by-one.ts';
 import { parseGrpcTimeout } from './wire/parse-timeout.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { receiveMessages, sendMessages } from './wire/stream-messages.ts';

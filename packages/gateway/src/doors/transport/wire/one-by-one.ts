@@ -1,5 +1,5 @@
-import type { Peer } from './peer.ts';
-import type { BidiStreamHandler } from './service-binding.ts';
+import type { Peer } from '../peer.ts';
+import type { BidiStreamHandler } from '../service-binding.ts';
 
 /** A handler that takes and gives its messages one by one, in the form that serves all. */
 export function oneByOne<Input, Output>(
