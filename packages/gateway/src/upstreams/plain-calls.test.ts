@@ -58,12 +58,17 @@ test('a second answer, and one to a call that nobody made, are not taken', async
   assert.deepEqual(await called, saying('first'));
 });
 
-test('a call that is late ends alone, and no timer is left when none is open', async () => {
+test('a call that is late ends alone, and no timer is left when none is open', async (t) => {
+  const begun = t.mock.method(globalThis, 'setInterval');
+  const ended = t.mock.method(globalThis, 'clearInterval');
+  const ours = (): { readonly begun: number; readonly ended: number } => {
+    const timers = begun.mock.calls.map(({ result }) => result);
+    return {
+      begun: timers.length,
+      ended: ended.mock.calls.filter((one) => timers.includes(one.arguments[0] as never)).length,
+    };
+  };
   const { sent, call, idAt, answer } = openCalls();
-  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-  // Those of the tests before have ended then.
-  await sleep(600);
-  const before = timers();
   const [late, patient] = [call('late', { timeoutMs: 1 }), call('patient')];
   await assert.rejects(late, { code: 'REQUEST_TIMEOUT' });
   assert.deepEqual(sent.at(-1)?.['params'], { requestId: idAt(0), reason: 'The server did not answer in time.' });
@@ -73,9 +78,9 @@ test('a call that is late ends alone, and no timer is left when none is open', a
   const again = call('again');
   assert.equal(answer(idAt(3), saying('again')), 'answer');
   await again;
-  assert.ok(timers() > before);
-  for (let tries = 0; timers() > before && tries < 50; tries++) await sleep(20);
-  assert.equal(timers(), before);
+  assert.deepEqual(ours(), { begun: 1, ended: 0 }, 'one timer for all of them');
+  while (ours().ended === 0) await sleep(20);
+  assert.deepEqual(ours(), { begun: 1, ended: 1 });
 });
 
 test('a cancelled call ends with the reason, the server is told, and a late answer is not taken', async () => {
