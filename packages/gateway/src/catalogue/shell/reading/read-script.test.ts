@@ -221,6 +221,42 @@ test('a variable that may not have been set, or was set by something else, is no
   assert.ok(surprises >= settings.length / 2, `${surprises} of ${settings.length}`);
 });
 
+/** Functions that are not there, or no longer, when a program of their name is called. */
+const functions = [
+  '! ls && rm() { :; }; rm x',
+  'ls || rm() { :; }; rm x',
+  'if ! ls; then rm() { :; }; fi; rm x',
+  'while ! ls; do rm() { :; }; done; rm x',
+  'case a in b) rm() { :; };; esac; rm x',
+  'rm() { :; }; command rm x',
+  'rm() { :; }; unset -f rm; rm x',
+  'rm() { :; }; unset rm; rm x',
+  'rm() { unset -f rm; rm x; }; rm',
+  'rm() { :; }; f() { rm x; }; unset -f rm; f',
+  'f() { unset -f rm; }; rm() { :; }; f; rm x',
+  'rm() { :; }; eval "unset -f rm"; rm x',
+  'f() { rm() { :; }; }; rm x',
+  '( rm() { :; } ); rm x',
+  'rm() { :; } | ls; rm x',
+  'ls || { rm() { :; }; }; rm x',
+];
+
+test('a function that may not be there hides no program', () => {
+  for (const text of functions) {
+    const { commands } = readScript(text, place);
+    assert.ok(commands.includes('rm x'), `${text}\nread ${JSON.stringify(commands)}`);
+    assert.ok(
+      runForReal(text).some((words) => words.join(' ') === 'rm x'),
+      `bash does not run rm in ${text}`,
+    );
+  }
+  for (const outer of ['env', 'xargs', 'nohup', 'bash -c', 'find . -exec']) {
+    const { commands, doubts } = readScript(`cat() { :; }; ${outer} 'cat'`, place);
+    assert.ok(commands.some((command) => command === 'cat') || doubts.length > 0, outer);
+  }
+  assert.deepEqual(readScript('f() { ls; }; f one; f two', place).commands, ['ls']);
+});
+
 test('the folder after a chain is any in which it may have ended', () => {
   const foldersOf = (text: string): string[] =>
     readScript(`${text}; cat x`, place)

@@ -50,6 +50,8 @@ class ScriptReader {
   readonly #hosts = new Set<string>();
   readonly #doubts = new Map<string, Doubt>();
   #depth = 0;
+  /** A function that is called may make names mean programs again. */
+  #takesBack = false;
 
   finish(): Reading {
     return {
@@ -177,6 +179,8 @@ class ScriptReader {
         inside.folders = undefined;
         inside.variables.clear();
         inside.numbers.clear();
+        // By then, others may have been taken back.
+        inside.functions.clear();
         inside.isFunction = true;
         if (node.body.type === 'CompoundList') return this.#readList(node.body, inside);
         return this.#readNode(node.body, inside);
@@ -258,7 +262,9 @@ class ScriptReader {
     if (program === undefined) return;
     if (scope.functions.has(program.value ?? '')) {
       // What it runs was read where it is defined. It may have set anything, and have gone anywhere.
+      const known = this.#takesBack ? [] : [...scope.functions];
       scope.forget();
+      for (const each of known) scope.functions.add(each);
       return;
     }
     // What is not known stands there as written, in quotes: rules see a word that no plain pattern means.
@@ -283,15 +289,21 @@ class ScriptReader {
     const tree = findTree(name, own);
     if (tree !== undefined) for (const root of tree.roots) this.#readTree(root, tree.filter, scope);
     for (const { value } of args) this.#noteHost(value ?? '');
-    for (const each of inner) this.#readInner(each, scope);
+    // Only in this very shell does a name still mean a function.
+    for (const each of inner) this.#readInner(each, scope, name === 'eval');
     this.#change(name, args, scope);
     // They run in this shell what is theirs to run, with words that are read as words only.
     const [started] = inner;
     if (passingOn.has(name) && changing.has(started?.command?.[0]?.value ?? '')) scope.forget();
   }
 
-  #readInner({ command, isOpen, script, code, environment = [], folder }: Inner, scope: Scope): void {
+  #readInner(
+    { command, isOpen, script, code, environment = [], folder }: Inner,
+    scope: Scope,
+    knowsFunctions: boolean,
+  ): void {
     const inside = scope.copy();
+    if (!knowsFunctions) inside.functions.clear();
     for (const setting of environment) {
       const at = setting.indexOf('=');
       this.#checkSetting(command?.[0]?.value ?? '', setting.slice(0, at), setting.slice(at + 1));
@@ -334,6 +346,10 @@ class ScriptReader {
       name === 'wait'
     ) {
       for (const { value } of args) if (value !== undefined) this.#assign(value, undefined, scope);
+      if (name === 'unset') {
+        this.#takesBack = true;
+        scope.functions.clear();
+      }
     } else if (declaring.has(name) && name !== 'export') {
       // From now on, setting one of them may fail, or make something else of the value.
       scope.hasDeclared = true;

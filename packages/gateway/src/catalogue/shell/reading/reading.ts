@@ -58,6 +58,7 @@ export class Scope {
   readonly variables: Map<string, string | undefined>;
   /** Those of them that have a number that is not known. */
   readonly numbers = new Set<string>();
+  /** Those that are defined here for certain: any other name means the program. */
   readonly functions: Set<string>;
   readonly home: string;
   /** Variables that a word sets by itself. */
@@ -98,7 +99,7 @@ export class Scope {
       if (this.variables.get(name) !== other.variables.get(name)) this.set(name, undefined, { isNumber });
       else if (!isNumber) this.numbers.delete(name);
     }
-    for (const name of other.functions) this.functions.add(name);
+    for (const name of this.functions) if (!other.functions.has(name)) this.functions.delete(name);
     this.stopsOnFailure &&= other.stopsOnFailure;
     this.isFunction ||= other.isFunction;
     this.hasDeclared ||= other.hasDeclared;
@@ -124,6 +125,7 @@ export class Scope {
   /** Anything may have been set to anything, and the folder may be any. */
   forget(): void {
     this.folders = undefined;
+    this.functions.clear();
     for (const name of this.variables.keys()) this.set(name, undefined);
     this.isFunction = true;
   }
