@@ -51,6 +51,7 @@ test('the hook waits for a person longer than for a gate that hangs, and blocks 
   assert.match(hung.stderr, /Sallyport blocks this: the gate hangs/);
 
   daemon.process.kill('SIGCONT');
-  const again = await runHook('claude-code', bash('ls'), environment);
+  // A use of its own: the gate may have decided about the one before, and then it is under way.
+  const again = await runHook('claude-code', { ...bash('ls'), tool_use_id: 'use-again' }, environment);
   assert.match(again.stdout, /"permissionDecision":"allow"/, again.stderr);
 });
