@@ -204,6 +204,12 @@ const settings = [
   'V=push; ls || V=status; git $V',
   'ls && P=cat || P=rm; $P x',
   '! ls && P=cat || P=rm; $P x',
+  'P=rm; P=cat < /missing; $P x',
+  'P=rm; export P=cat > /no/such; $P x',
+  'P=rm; { P=cat; } < /missing; $P x',
+  'P=cat; case x in x) P=rm;& y) $P x;; esac',
+  'P=cat; case x in x) P=rm;;& *) $P x;; esac',
+  'set -o posix; P=cat; P=rm :; $P x',
 ];
 
 test('a variable that may not have been set, or was set by something else, is not known', () => {

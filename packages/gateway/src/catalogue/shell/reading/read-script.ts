@@ -105,6 +105,11 @@ class ScriptReader {
     for (const end of ends) scope.join(end);
   }
 
+  /** Any of them may run, and after one of them the next ones, too. */
+  #readCases(bodies: readonly CompoundList[], scope: Scope): void {
+    for (const body of bodies) this.#readPerhaps(() => this.#readList(body, scope), scope);
+  }
+
   /** It may run, and it may not. */
   #readPerhaps(read: () => void, scope: Scope): void {
     const before = scope.copy();
@@ -137,7 +142,8 @@ class ScriptReader {
         return this.#readAndOr(node, scope);
       case 'Redirected':
         this.#readRedirects(node.redirects, scope);
-        return this.#readNode(node.command, scope, isFed || node.redirects.some(feeds));
+        // Where a file cannot be opened, nothing runs.
+        return this.#readPerhaps(() => this.#readNode(node.command, scope, isFed || node.redirects.some(feeds)), scope);
       case 'Subshell':
         return this.#readList(node.body, scope.copy());
       case 'BraceGroup':
@@ -167,7 +173,10 @@ class ScriptReader {
       case 'Case':
         word(node.word);
         for (const { pattern } of node.items) pattern.forEach(word);
-        return this.#readBranches([...node.items.map(({ body }) => body), undefined], scope);
+        return this.#readCases(
+          node.items.map(({ body }) => body),
+          scope,
+        );
       case 'TestCommand':
         return this.#readTest(node.expression, scope);
       case 'ArithmeticCommand':
@@ -238,9 +247,15 @@ class ScriptReader {
     this.#readRedirects(command.redirects, scope);
     const set = new Map(assignments.map((each) => [each.name, this.#readAssignment(each, scope)]));
     if (command.name === undefined) {
-      for (const [name, { value, isNumber = false }] of set) this.#assign(name, value, scope, { isNumber });
+      const mayFail = command.redirects.length > 0;
+      for (const [name, { value, isNumber = false }] of set) {
+        this.#checkVariable(name, value);
+        scope.set(name, mayFail ? undefined : value, { isNumber });
+      }
       return;
     }
+    // To `sh`, they are set for good.
+    if (special.has(command.name.value)) for (const name of set.keys()) scope.set(name, undefined);
     // `IFS= read` is how lines are read; it lasts for that word alone.
     if (command.name.value !== 'read')
       for (const [name, { value }] of set) this.#checkSetting(command.name.value, name, value);
@@ -249,7 +264,7 @@ class ScriptReader {
       const { value, isNumber = false } = this.#readAssignment(each, scope);
       this.#checkVariable(each.name, value);
       // Any other declaration may make something else of the value, or be meant for another place.
-      const isPlain = command.name?.value === 'export';
+      const isPlain = command.name?.value === 'export' && command.redirects.length === 0;
       scope.set(each.name, isPlain ? value : undefined, { isNumber });
       return { text: each.text, ...(value === undefined ? {} : { value: `${each.name}=${value}` }) };
     });
@@ -501,6 +516,9 @@ function findEvaluated(name: string, args: readonly ReadWord[], scope: Scope): r
 }
 /** What `trap` does with traps that are there. */
 const endsTrap = new Set(['-', '', '-p', '-l']);
+const special = new Set(
+  ': . source break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
+);
 const passingOn = new Set(['command', 'builtin']);
 /** What a shell changes about itself. */
 const changing = new Set([
