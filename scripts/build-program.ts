@@ -65,6 +65,8 @@ const bundle = await rolldown({
   external: [/^@napi-rs\//, '@sallyport/sdk/build'],
   // Its other form asks for its parts by names that no bundler sees.
   resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },
+  // Node has getters for these, which compiled code asks each time; what is imported, it knows.
+  transform: { inject: { performance: ['node:perf_hooks', 'performance'], Buffer: ['node:buffer', 'Buffer'] } },
   plugins: [httpWithoutFetch],
   preserveEntrySignatures: 'allow-extension',
   logLevel: 'warn',

@@ -16,7 +16,6 @@ import type { Begun, Chained } from './call/call.ts';
 import type { Rules } from './call/verdict.ts';
 import type { CallGauge } from './modes/call-gauge.ts';
 import type { ModeGate } from './modes/mode-refusal.ts';
-import type { RunningCalls } from './calls/running-calls.ts';
 import type { KeyedLock } from './call/keyed-lock.ts';
 import { StageLine } from './call/stage-line.ts';
 import type { ResultSeal } from './secrets/result-seal.ts';
@@ -70,7 +69,6 @@ export interface GatewayParts {
   readonly turnstiles: Turnstiles;
   readonly space: SpaceGauge;
   readonly modes: ModeGate & LimitCircumstances;
-  readonly running: RunningCalls;
   readonly calls: CallGauge;
   readonly abuse: AbuseReports;
   readonly anomalies: AnomalyParts;
@@ -90,24 +88,11 @@ export interface GatewayParts {
 
 /** The one way in: every call, from every door, runs these stages in this order. */
 export function buildGateway(parts: GatewayParts) {
-  const {
-    store,
-    registry,
-    currentRules,
-    redactor,
-    history,
-    loops,
-    modes,
-    running,
-    createContext,
-    log,
-    events,
-    tracer,
-  } = parts;
+  const { store, registry, currentRules, redactor, history, loops, modes, createContext, log, events, tracer } = parts;
   return (
     StageLine.from<Begun & Chained>((closer, error) => log.error('closer_failed', { closer, error }), tracer?.timeStage)
       .stage(decodeCall(redactor))
-      .stage(openSession(store, running))
+      .stage(openSession(store))
       // Between these marks are the gates that look at a call and change nothing.
       .mark('known')
       .stage(readArguments({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
@@ -127,7 +112,7 @@ export function buildGateway(parts: GatewayParts) {
       .stage(admitCall(store, redactor, history))
       .stage(confirmStanding(store, parts.rulesFor))
       .stage(reportStart(events))
-      .stage(executeTool(createContext, { running }))
+      .stage(executeTool(createContext))
       .stage(checkResult(registry))
       .stage(storeContent(parts.results))
       .stage(compareResult(loops))

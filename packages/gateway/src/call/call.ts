@@ -10,6 +10,7 @@ import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
 import type { Change } from './journal.ts';
 import type { AnyTool, AskCaller, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
+import type { UnderWay } from './under-way.ts';
 import type { PastCall, Rules, Verdict } from './verdict.ts';
 
 export const doors = ['operator-socket', 'agent-socket', 'tcp'] as const;
@@ -76,6 +77,8 @@ export interface Begun extends Received {
   readonly isEnded: boolean;
   /** The same as the signal, for those who need none. */
   readonly cancellation: AbortLike;
+  /** Absent: it is only planned. */
+  readonly underWay?: UnderWay | undefined;
 }
 
 /** A call as a step of it names it. Made by the gate for each call that runs; no door takes one from a caller. */
@@ -342,6 +345,7 @@ export type Draft<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] | unde
  */
 export class Call implements Draft<CallFacts> {
   readonly cancellation: Cancellation;
+  readonly underWay: UnderWay | undefined;
   door: Begun['door'];
   source: string;
   credential: string | undefined;
@@ -403,8 +407,9 @@ export class Call implements Draft<CallFacts> {
   ranUntilMs: number | undefined;
   outcome: Outcome | undefined;
 
-  constructor(received: Submitted, { callId, startedAtMs, cancellation, step }: Beginning) {
+  constructor(received: Submitted, { callId, startedAtMs, cancellation, underWay, step }: Beginning) {
     this.cancellation = cancellation;
+    this.underWay = underWay;
     this.door = received.door;
     this.source = received.source;
     this.credential = received.credential;
@@ -446,4 +451,5 @@ export class Call implements Draft<CallFacts> {
 export type Submitted = Omit<Received, 'signal' | 'onProgress' | 'askCaller'>;
 
 /** What the gate gives a call when it begins, whatever its door says. */
-export type Beginning = Pick<Begun, 'callId' | 'startedAtMs'> & Chained & { readonly cancellation: Cancellation };
+export type Beginning = Pick<Begun, 'callId' | 'startedAtMs' | 'underWay'> &
+  Chained & { readonly cancellation: Cancellation };

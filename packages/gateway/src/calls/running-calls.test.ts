@@ -6,8 +6,9 @@ import type { ToolDefinition } from '../call/tool.ts';
 import { noGrants } from '../call/verdict.ts';
 import type { Verdict } from '../call/verdict.ts';
 import { allow, argumentsOf, judgedAs, sessionOf, still, toolOf } from '../stages/facts.test-kit.ts';
+import type { BegunCall } from '../call/under-way.ts';
 import { mayReachOut, RunningCalls } from './running-calls.ts';
-import type { BegunCall, OpenCall } from './running-calls.ts';
+import type { RunningCall } from './running-calls.ts';
 
 const changing = { name: 'notes.write', mutates: true, audience: 'everyone' } as const;
 
@@ -17,13 +18,13 @@ function openCalls(currentMode: () => Mode = () => 'NORMAL') {
     running.open({ callId, toolName: 'notes.write', startedAtMs: 7 }, caller);
   const begin = (callId: string, more: Partial<BegunCall> = {}) => {
     const opened = open(callId);
-    running.begin({ callId, tool: changing, reachesOut: false, mode: 'NORMAL', ...more });
+    opened.begin({ tool: changing, reachesOut: false, mode: 'NORMAL', ...more });
     return opened;
   };
   return { running, open, begin };
 }
 
-function reasonOf({ cancellation: { reason } }: OpenCall): CallEnded {
+function reasonOf({ cancellation: { reason } }: RunningCall): CallEnded {
   return reason instanceof CallEnded ? reason : assert.fail('it was not ended');
 }
 
@@ -68,8 +69,8 @@ test('the end of a session ends its calls and no others', () => {
   const { running, open, begin } = openCalls();
   const [mine, waiting, other] = [begin('mine'), open('waiting'), begin('other')];
   const session = sessionOf({ id: 's-1', agent: 'ada' });
-  for (const id of ['mine', 'waiting']) running.identify(id, session);
-  running.identify('other', sessionOf({ id: 's-2' }));
+  for (const call of [mine, waiting]) call.identify(session);
+  other.identify(sessionOf({ id: 's-2' }));
   assert.deepEqual(running.endSession('s-1', 'olga'), ['mine', 'waiting']);
   assert.match(reasonOf(mine).message, /olga ended the session/);
   assert.equal(reasonOf(waiting).how, 'session-end');
@@ -79,10 +80,8 @@ test('the end of a session ends its calls and no others', () => {
 test('calls are listed as soon as it is known whose they are', () => {
   const { running, open, begin } = openCalls();
   open('unknown');
-  open('waiting');
-  begin('running');
   const session = sessionOf({ id: 's-1', agent: 'ada' });
-  for (const id of ['waiting', 'running']) running.identify(id, session);
+  for (const call of [open('waiting'), begin('running')]) call.identify(session);
   assert.deepEqual(
     running.list().map(({ callId, tool, state, startedAtMs }) => [callId, tool, state, startedAtMs]),
     [

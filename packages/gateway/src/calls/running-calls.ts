@@ -4,17 +4,7 @@ import { Cancellation } from '../call/cancellation.ts';
 import type { AbortLike } from '../call/cancellation.ts';
 import type { ArgumentsChecked, Begun, Judged, Resolved } from '../call/call.ts';
 import type { Mode, Session } from '../call/session.ts';
-import type { ToolDefinition } from '../call/tool.ts';
-
-/** A call whose effect is about to begin. */
-export interface BegunCall {
-  readonly callId: string;
-  readonly tool: Pick<ToolDefinition, 'name' | 'mutates' | 'audience'>;
-  /** In which it was let through. */
-  readonly mode: Mode;
-  /** Whether it has effects elsewhere, which nobody here can stop or take back. */
-  readonly reachesOut: boolean;
-}
+import type { BegunCall, UnderWay } from '../call/under-way.ts';
 
 /** A call between its arrival and its answer, as an operator sees it. */
 export interface ListedCall {
@@ -25,17 +15,47 @@ export interface ListedCall {
   readonly startedAtMs: number;
 }
 
-/** A call as long as it is under way. */
-export interface OpenCall {
-  readonly cancellation: Cancellation;
-  readonly close: () => void;
-}
+type Identity = Pick<Begun, 'callId' | 'toolName' | 'startedAtMs'>;
 
-interface Entry {
-  readonly call: Pick<Begun, 'callId' | 'toolName' | 'startedAtMs'>;
-  readonly end: (how: CallEnder, by: string) => void;
-  session?: Pick<Session, 'id' | 'agent'>;
-  begun?: BegunCall;
+/** A call as long as it is under way. Until `close`, its cancellation aborts when the caller leaves or the call is ended. */
+export class RunningCall implements UnderWay {
+  readonly cancellation = new Cancellation();
+  readonly call: Identity;
+  session: Pick<Session, 'id' | 'agent'> | undefined;
+  begun: BegunCall | undefined;
+  readonly #caller: AbortLike;
+  readonly #calls: RunningCalls;
+
+  constructor(calls: RunningCalls, call: Identity, caller: AbortLike) {
+    this.call = call;
+    this.#caller = caller;
+    this.#calls = calls;
+    if (caller.aborted) this.#leave();
+    else caller.addEventListener('abort', this.#leave, { once: true });
+  }
+
+  identify(session: Pick<Session, 'id' | 'agent'>): void {
+    this.session = session;
+  }
+
+  /** Ends it at once if LOCKDOWN began on the way here. */
+  begin(call: BegunCall): void {
+    this.begun = call;
+    this.#calls.checkBegun(this);
+  }
+
+  end(how: CallEnder, by: string): void {
+    const { begun } = this;
+    const reachesOut = begun !== undefined && begun.tool.mutates && begun.reachesOut;
+    this.cancellation.abort(new CallEnded(how, by, { reachesOut }));
+  }
+
+  close(): void {
+    this.#caller.removeEventListener('abort', this.#leave);
+    this.#calls.forget(this);
+  }
+
+  readonly #leave = (): void => this.cancellation.abort(this.#caller.reason);
 }
 
 /**
@@ -45,7 +65,8 @@ interface Entry {
  */
 export class RunningCalls {
   readonly #currentMode: () => Mode;
-  readonly #entries = new Map<string, Entry>();
+  /** Not by id: every call would pay for being found, and hardly any is looked for. */
+  readonly #calls = new Set<RunningCall>();
   #stoppedBy: string | undefined;
   #onIdle: () => void = () => undefined;
 
@@ -58,51 +79,28 @@ export class RunningCalls {
     return this.#stoppedBy !== undefined;
   }
 
-  /** Until `close`, its cancellation aborts when the caller leaves or the call is ended. After a stop it is aborted already. */
-  open(call: Entry['call'], caller: AbortLike): OpenCall {
-    const cancellation = new Cancellation();
-    const leave = (): void => cancellation.abort(caller.reason);
-    const entry: Entry = {
-      call,
-      end: (how, by) => {
-        const { begun } = entry;
-        const reachesOut = begun !== undefined && begun.tool.mutates && begun.reachesOut;
-        cancellation.abort(new CallEnded(how, by, { reachesOut }));
-      },
-    };
-    if (caller.aborted) leave();
-    else caller.addEventListener('abort', leave, { once: true });
-    if (this.#stoppedBy !== undefined) entry.end('stop', this.#stoppedBy);
-    this.#entries.set(call.callId, entry);
-    return {
-      cancellation,
-      close: () => {
-        caller.removeEventListener('abort', leave);
-        this.#entries.delete(call.callId);
-        if (this.#entries.size === 0) this.#onIdle();
-      },
-    };
+  /** After a stop it is ended already. */
+  open(call: Identity, caller: AbortLike): RunningCall {
+    const opened = new RunningCall(this, call, caller);
+    if (this.#stoppedBy !== undefined) opened.end('stop', this.#stoppedBy);
+    this.#calls.add(opened);
+    return opened;
   }
 
-  /** Whose call it is: known from here on. */
-  identify(callId: string, session: Pick<Session, 'id' | 'agent'>): void {
-    const entry = this.#entries.get(callId);
-    if (entry !== undefined) entry.session = session;
+  forget(call: RunningCall): void {
+    this.#calls.delete(call);
+    if (this.#calls.size === 0) this.#onIdle();
   }
 
-  /** Its effect begins. Ends it at once if LOCKDOWN began on the way here. */
-  begin(call: BegunCall): void {
-    const entry = this.#entries.get(call.callId);
-    if (entry === undefined) return;
-    entry.begun = call;
-    if (isStoppable(entry) && call.mode !== 'LOCKDOWN' && this.#currentMode() === 'LOCKDOWN') {
-      entry.end('lockdown', 'sallyport');
+  checkBegun(call: RunningCall): void {
+    if (isStoppable(call) && call.begun?.mode !== 'LOCKDOWN' && this.#currentMode() === 'LOCKDOWN') {
+      call.end('lockdown', 'sallyport');
     }
   }
 
   /** Oldest first. */
   list(): readonly ListedCall[] {
-    return [...this.#entries.values()].flatMap(({ call, session, begun }) => {
+    return [...this.#calls].flatMap(({ call, session, begun }) => {
       if (session === undefined) return [];
       const { callId, toolName, startedAtMs } = call;
       const state = begun === undefined ? 'waiting' : 'running';
@@ -112,9 +110,9 @@ export class RunningCalls {
 
   /** False when no such call is there. It ends by itself, with its own outcome in the log. */
   cancel(callId: string, by: string): boolean {
-    const entry = this.#entries.get(callId);
-    entry?.end('cancel', by);
-    return entry !== undefined;
+    const found = [...this.#calls].find(({ call }) => call.callId === callId);
+    found?.end('cancel', by);
+    return found !== undefined;
   }
 
   /** Returns whom it told, here and below. They end by themselves, each with an outcome of its own in the log. */
@@ -138,14 +136,14 @@ export class RunningCalls {
     await this.#idle(endMs);
   }
 
-  #end(isMeant: (entry: Entry) => boolean, how: CallEnder, by: string): readonly string[] {
-    const meant = [...this.#entries.values()].filter(isMeant);
-    for (const { end } of meant) end(how, by);
+  #end(isMeant: (call: RunningCall) => boolean, how: CallEnder, by: string): readonly string[] {
+    const meant = [...this.#calls].filter(isMeant);
+    for (const call of meant) call.end(how, by);
     return meant.map(({ call }) => call.callId);
   }
 
   async #idle(mostMs: number): Promise<void> {
-    if (this.#entries.size === 0) return;
+    if (this.#calls.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onIdle = resolve;
     const timer = setTimeout(resolve, mostMs);
@@ -154,7 +152,7 @@ export class RunningCalls {
   }
 }
 
-function isStoppable({ begun }: Entry): boolean {
+function isStoppable({ begun }: RunningCall): boolean {
   return begun !== undefined && begun.tool.mutates && begun.tool.audience === 'everyone';
 }
 

@@ -81,7 +81,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const modes = closeLater(
     openModes({ ...ground, isTroubled: (): boolean => anomalies.holdsMode(), onChanged: dropWaiting }),
   );
-  const { running } = modes.forGateway;
+  const { running } = modes;
   const endSession: EndSession = async (id, by) => {
     const isEnded = await store.endSession(id);
     running.endSession(id, by);

@@ -28,7 +28,7 @@ export interface SubmitParts extends DecisionParts {
 export interface DecisionParts {
   readonly watch: ApprovalWatch;
   readonly store: Pick<ApprovalRepository, 'findApproval'>;
-  readonly running: Pick<RunningCalls, 'open' | 'identify'>;
+  readonly running: Pick<RunningCalls, 'open'>;
 }
 
 export interface Submitting {
@@ -68,16 +68,17 @@ async function submitOnce(
   const { gateway, running, redactor } = parts;
   const progress = call.onProgress && redactProgress(call.onProgress, redactor);
   const beginning = { callId: randomUUIDv7(), startedAtMs: Date.now(), toolName: call.toolName };
-  const { cancellation, close } = running.open(beginning, call.signal);
+  const underWay = running.open(beginning, call.signal);
+  const { cancellation } = underWay;
   // Whatever a door hands in, it cannot say that its call is a step of another.
-  const governed = new Call(call, { ...beginning, cancellation, step });
+  const governed = new Call(call, { ...beginning, cancellation, underWay, step });
   governed.onProgress = progress?.tell;
   if (call.askCaller !== undefined) governed.askCaller = redactQuestions(call.askCaller, redactor);
   try {
     const ending = await gateway.run(governed, context);
     if (isAgain || !isStale(ending) || call.signal.aborted) return answerCall(ending, redactor, Date.now());
   } finally {
-    close();
+    underWay.close();
     progress?.end();
   }
   // The first time may have added defaults to the value.
@@ -107,7 +108,7 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       const isOver = async (): Promise<boolean> => (await store.findApproval(taskId))?.status !== 'pending';
       const { callId, session, startedAtMs } = answer;
       const waiting = running.open({ callId, toolName: call.toolName, startedAtMs }, signal);
-      if (session !== undefined) running.identify(callId, session);
+      if (session !== undefined) waiting.identify(session);
       try {
         if (!(await watch.awaitEnd(taskId, { timeoutMs, signal: waiting.cancellation.signal, isOver }))) {
           const { reason } = waiting.cancellation;

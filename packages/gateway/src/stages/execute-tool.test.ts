@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import { createToolContexts } from '../execution/tool-context.ts';
-import type { Executed, Execution, ReuseChecked } from '../call/call.ts';
+import type { Begun, Executed, Execution, ReuseChecked } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../call/tool.ts';
@@ -28,14 +28,14 @@ import {
 
 const stage = executeTool(createToolContexts(contextParts), { graceMs: 5 });
 
-interface Asked extends ReuseChecked {
+interface Asked extends ReuseChecked, Pick<Begun, 'underWay'> {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }
 
-function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }: Asked = {}) {
+function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, underWay, ...reuse }: Asked = {}) {
   return {
-    ...callOf({ signal }),
+    ...callOf({ signal, underWay }),
     traceId: parentOf().traceId,
     ...argumentsOf({ path: 'a' }),
     ...judgedAs(allow),
@@ -201,8 +201,8 @@ test('a passing failure is tried once more, and only where running twice is like
 });
 
 test('LOCKDOWN stops a tool that changes something, and the outcome says why', async () => {
-  const underWay = new RunningCalls(() => 'NORMAL');
-  const stoppable = executeTool(createToolContexts(contextParts), { running: underWay });
+  const calls = new RunningCalls(() => 'NORMAL');
+  const stoppable = executeTool(createToolContexts(contextParts));
   const tool = toolOf(
     { mutates: true },
     {
@@ -212,16 +212,16 @@ test('LOCKDOWN stops a tool that changes something, and the outcome says why', a
         }),
     },
   );
-  const { cancellation, close } = underWay.open(callOf(), still);
-  const { signal } = cancellation;
-  const executing = runStage(stoppable, factsOf(tool, { signal }), clock) as Promise<Executed | Refusal>;
-  assert.deepEqual(underWay.endChanging('olga'), [callOf().callId]);
+  const underWay = calls.open(callOf(), still);
+  const { signal } = underWay.cancellation;
+  const executing = runStage(stoppable, factsOf(tool, { signal, underWay }), clock) as Promise<Executed | Refusal>;
+  assert.deepEqual(calls.endChanging('olga'), [callOf().callId]);
   const failure = await failureOf(executing);
   assert.equal(failure.code, 'CANCELLED');
   assert.match(failure.message, /LOCKDOWN began \(olga\)/);
   const { endedBy } = assertPassed(await executing).execution;
   assert.deepEqual([endedBy?.how, endedBy?.by], ['lockdown', 'olga']);
-  close();
+  underWay.close();
 });
 
 test('the time of a pipeline is charged with its steps', async () => {
@@ -231,15 +231,15 @@ test('the time of a pipeline is charged with its steps', async () => {
 
 test('a call that LOCKDOWN stops has failed for that reason, whatever its tool says, unless it was done already', async () => {
   const calls = new RunningCalls(() => 'NORMAL');
-  const stoppable = executeTool(createToolContexts(contextParts), { graceMs: 5, running: calls });
+  const stoppable = executeTool(createToolContexts(contextParts), { graceMs: 5 });
   const stop = async (run: (context: ToolContext) => Promise<Json>, origin?: 'upstream') => {
     const definition = { mutates: true, ...(origin === undefined ? {} : { origin }) };
     const tool = toolOf(definition, { run: (_args, context) => run(context) });
-    const { cancellation, close } = calls.open(callOf(), still);
-    const { signal } = cancellation;
-    const answer = runStage(stoppable, factsOf(tool, { signal }), clock) as Promise<Executed>;
+    const underWay = calls.open(callOf(), still);
+    const { signal } = underWay.cancellation;
+    const answer = runStage(stoppable, factsOf(tool, { signal, underWay }), clock) as Promise<Executed>;
     calls.endChanging('olga');
-    return (await answer.finally(close)).execution.result;
+    return (await answer.finally(() => underWay.close())).execution.result;
   };
   const untilStopped = ({ signal }: ToolContext): Promise<void> =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve()));

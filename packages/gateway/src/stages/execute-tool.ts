@@ -5,7 +5,6 @@ import type { ContextFacts, ObservedContext, ToolContextFactory } from '../execu
 import { CallEnded } from '../call/call-ended.ts';
 import type * as facts from '../call/call.ts';
 import { mayReachOut } from '../calls/running-calls.ts';
-import type { RunningCalls } from '../calls/running-calls.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
@@ -18,7 +17,6 @@ type Executing = Working<Needs, facts.Executed>;
 
 interface ExecuteOptions {
   readonly graceMs?: number;
-  readonly running?: Pick<RunningCalls, 'begin'>;
 }
 
 /** Runs the tool. Needs a durable intent, and session, mode and rules confirmed a moment ago. */
@@ -43,8 +41,8 @@ function execute(
   options: ExecuteOptions,
 ): Passed | Promise<Passed> {
   const beganAtMs = performance.now();
-  const { callId, tool, mode } = call;
-  options.running?.begin({ callId, tool: tool.definition, mode, reachesOut: mayReachOut(call) });
+  const { tool, mode } = call;
+  call.underWay?.begin({ tool: tool.definition, mode, reachesOut: mayReachOut(call) });
   const deadline = new Deadline(call, call.effectiveTimeoutMs);
   let observed: ObservedContext | undefined;
   try {

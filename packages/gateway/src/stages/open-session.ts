@@ -2,7 +2,6 @@ import type { Based, Begun, Chained, Opened } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
-import type { RunningCalls } from '../calls/running-calls.ts';
 import { askForSession, authenticate, sessionRefusal } from '../sessions/authenticate.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
@@ -13,7 +12,6 @@ import type { Store } from '../storage/stores.ts';
  */
 export function openSession(
   store: Pick<Store, 'findSessionByToken' | 'findSession' | 'version'>,
-  running?: Pick<RunningCalls, 'identify'>,
 ): Stage<Begun & Chained, Opened & Based> {
   return {
     name: 'open-session',
@@ -23,7 +21,7 @@ export function openSession(
       const basedOn = store.version();
       const found = step === undefined ? authenticate(store, call, nowMs) : reopen(store, step.parent.sessionId, nowMs);
       if ('kind' in found) return found;
-      running?.identify(call.callId, found);
+      call.underWay?.identify(found);
       call.session = found;
       call.basedOn = basedOn;
       return undefined;

@@ -95,17 +95,17 @@ export const filesRead = defineFileTool({
   run: (args, context) => {
     const file = findAllowed(args, context);
     if (file instanceof Promise) return file;
-    let range: Range;
+    // By hand, because `using` calls into the runtime, here for every read.
+    let isHandedOn = false;
     try {
       checkShown(identifyRead(file), args.path, context);
-      range = rangeOf(args, file.stats.size);
-    } catch (error) {
-      file[Symbol.dispose]();
-      throw error;
+      const range = rangeOf(args, file.stats.size);
+      isHandedOn = range.isStored || range.wanted + range.spare > maxSyncBytes;
+      if (isHandedOn) return readLarge(file, args, range, context);
+      return present(readSmall(file.fd, range.start, range.wanted + range.spare), args, range, context);
+    } finally {
+      if (!isHandedOn) file[Symbol.dispose]();
     }
-    if (range.isStored || range.wanted + range.spare > maxSyncBytes) return readLarge(file, args, range, context);
-    using small = file;
-    return present(readSmall(small.fd, range.start, range.wanted + range.spare), args, range, context);
   },
   measureResult: (output) => output.bytes,
   summarize: (_, output) => `${output.bytes} of ${spellCount(output.size, 'byte')} read`,

@@ -63,7 +63,7 @@ function toolsForAgents(parts: DaemonParts): readonly AnyTool[] {
 function toolsForOperators(parts: DaemonParts, codes: LoginCodes): readonly AnyTool[] {
   const { store, registry, index, folders, workspace, workspaces, applied, redactor, log, address, endSession } = parts;
   const { approvals, modes, organisation, anomalies, erasures, secrets } = parts;
-  const { running } = modes.forGateway;
+  const { running } = modes;
   return [
     ...approvals.tools,
     ...policyTools({

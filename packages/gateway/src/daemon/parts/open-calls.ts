@@ -63,7 +63,7 @@ export function openCalls(parts: DaemonParts, { turnstiles, attempts, starting }
     tracer: telemetry.tracer,
   });
   const rehearsal = buildRehearsal(gateway, createContext);
-  const { running } = modes.forGateway;
+  const { running } = modes;
   return openSubmit({ gateway, rehearsal, redactor, store, running, watch: approvals.watch });
 }
 

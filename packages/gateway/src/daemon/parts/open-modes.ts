@@ -27,7 +27,8 @@ export interface ModesSource {
 export interface OpenedModes {
   readonly authority: ModeAuthority;
   readonly tools: readonly AnyTool[];
-  readonly forGateway: Pick<GatewayParts, 'modes' | 'running' | 'calls'>;
+  readonly forGateway: Pick<GatewayParts, 'modes' | 'calls'>;
+  readonly running: RunningCalls;
   readonly turnLimits: () => TurnLimits;
   /** From now on the mode changes by itself. */
   readonly start: () => void;
@@ -70,9 +71,9 @@ export function openModes({ home, store, currentRules, log, isTroubled, onChange
         limitsOf,
         profile: () => store.readOrganisation().settings.profile,
       },
-      running,
       calls,
     },
+    running,
     turnLimits: () => {
       const { maxRunning, maxRunningPerSession } = currentRules().limits;
       const ofMode = limitsOf(authority.current()).maxRunning || placesByName;

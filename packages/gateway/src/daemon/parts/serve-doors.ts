@@ -93,7 +93,7 @@ function listServices(
   shown: { readonly definitions: ShownDefinitions; readonly visibility: ToolVisibility },
 ): readonly ServiceBinding[] {
   const { config, home, store, registry, redactor, log, index, uploads, downloads, approvals, anomalies } = parts;
-  const { running } = parts.modes.forGateway;
+  const { running } = parts.modes;
   return [
     toolService({
       ...{ store, registry, ...shown, submit, linkToTask: approvals.linkToTask },
