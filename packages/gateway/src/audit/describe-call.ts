@@ -39,10 +39,18 @@ const longestReason = 2000;
  * and the agent before everything else, so that calls that are alike end in the same text (DecidedRecord).
  */
 export function describeCall(call: KnownFacts, redactor: Redactor, more: MoreOfCall = {}): Payload {
-  const { session, tool, rules, verdict, toolName = '' } = call;
-  const { consent = call.consent, reusedFrom } = more;
-  const definition = tool?.definition;
-  const keep = (text: string | undefined): Redacted | undefined => (text ? keepName(text, redactor) : undefined);
+  return {
+    ...describeOwn(call, redactor),
+    ...describeCaller(call, redactor),
+    ...describeAsked(call, redactor),
+    ...describeDecision(call, redactor),
+    ...describeConsent(call, more),
+  };
+}
+
+/** What no other call shares. */
+export function describeOwn(call: KnownFacts, redactor: Redactor): Payload {
+  const keep = keepWith(redactor);
   return {
     request_id: call.requestId === call.callId ? ownText(call.callId ?? '') : (keep(call.requestId) ?? ownText('')),
     trace_id: own(call.traceId),
@@ -53,7 +61,15 @@ export function describeCall(call: KnownFacts, redactor: Redactor, more: MoreOfC
     task_id: keep(call.taskId),
     correlation_id: keep(call.correlationId),
     door: own(call.door),
-    source: session === undefined ? keep(call.source) : undefined,
+    source: call.session === undefined ? keep(call.source) : undefined,
+  };
+}
+
+/** Who called which tool, and from where. */
+export function describeCaller({ session, tool, rules, toolName = '' }: KnownFacts, redactor: Redactor): Payload {
+  const definition = tool?.definition;
+  const keep = keepWith(redactor);
+  return {
     agent: own(session?.agent),
     principal: own(session?.principal),
     workspace: keep(rules?.workspace.folder ?? session?.workspace),
@@ -62,20 +78,32 @@ export function describeCall(call: KnownFacts, redactor: Redactor, more: MoreOfC
     tool: keepName(definition?.name ?? toolName, redactor),
     tool_as_named: definition !== undefined && toolName !== definition.name ? keepName(toolName, redactor) : undefined,
     version: keep(definition?.version),
+  };
+}
+
+export function describeAsked(call: KnownFacts, redactor: Redactor): Payload {
+  return {
     // A hash of little more than a short secret can be guessed.
-    arguments_sha256: definition?.secretArguments ? undefined : own(call.arguments?.sha256),
+    arguments_sha256: call.tool?.definition.secretArguments ? undefined : own(call.arguments?.sha256),
     arguments: describeArguments(call, redactor),
     ran_by: own(call.clientRun?.client),
-    mode: own(call.mode),
+  };
+}
+
+export function describeDecision({ mode, verdict }: KnownFacts, redactor: Redactor): Payload {
+  return {
+    mode: own(mode),
     decision: verdict && {
       effect: ownText(verdict.effect),
       rule_id: ownText(verdict.rule.id),
       reason: keepText(verdict.reason, redactor),
       ...(verdict.shadow && { shadow: describeShadow(verdict.shadow.effect, verdict.shadow.rule.id) }),
     },
-    consent: consent && describeConsent(consent),
-    reused_from: own(reusedFrom),
   };
+}
+
+export function describeConsent(call: KnownFacts, { consent = call.consent, reusedFrom }: MoreOfCall): Payload {
+  return { consent: consent && showConsent(consent), reused_from: own(reusedFrom) };
 }
 
 export interface MoreOfCall {
@@ -88,6 +116,10 @@ export interface MoreOfCall {
 /** What is ours, if there is something. */
 function own(text: string | undefined): Redacted | undefined {
   return text ? ownText(text) : undefined;
+}
+
+function keepWith(redactor: Redactor): (text: string | undefined) => Redacted | undefined {
+  return (text) => (text ? keepName(text, redactor) : undefined);
 }
 
 function keepName(text: string, redactor: Pick<Redactor, 'redactText'>): Redacted {
@@ -127,8 +159,12 @@ export function keepText(text: string, redactor: Pick<Redactor, 'redactText'>, m
 /** The text of a payload. What would not fit into a record gives way to a note of its size. */
 export function encodePayload(payload: Payload): Redacted {
   const text = encodeRedacted(payload);
+  return fitsRecord(text) ? text : encodeLargePayload(payload);
+}
+
+export function fitsRecord(text: string): boolean {
   // A character takes three bytes at most.
-  return text.length * 3 <= mostBytes || Buffer.byteLength(text) <= mostBytes ? text : encodeLargePayload(payload);
+  return text.length * 3 <= mostBytes || Buffer.byteLength(text) <= mostBytes;
 }
 
 function encodeLargePayload(payload: Payload): Redacted {
@@ -172,7 +208,7 @@ function secretMembers(call: KnownFacts, value: JsonObject): readonly string[] {
   return isUnderstood ? declared : Object.keys(value);
 }
 
-function describeConsent({ by, how, atMs, binding, use }: Consent): RedactedJson {
+function showConsent({ by, how, atMs, binding, use }: Consent): RedactedJson {
   const task = use?.kind === 'task' ? { task: ownText(use.taskId) } : {};
   return { by: ownText(by), how: ownText(how), at_ms: atMs, binding: ownText(binding), ...task };
 }

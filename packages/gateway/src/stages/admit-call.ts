@@ -1,4 +1,4 @@
-import { describeCall, encodePayload } from '../audit/describe-call.ts';
+import { IntentTexts } from '../audit/intent-texts.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import type { ConsentUse } from '../call/approval.ts';
 import { askForLease } from '../policy/judge/lease.ts';
@@ -35,6 +35,7 @@ export function admitCall(
   redactor: Redactor,
   history: Pick<SessionHistory, 'note'>,
 ): Stage<Needs, facts.Intended & facts.ConsentUsed> {
+  const texts = new IntentTexts(redactor);
   return {
     name: 'admit-call',
     run: async (call, context) => {
@@ -44,11 +45,11 @@ export function admitCall(
       // Before anything is awaited: a call that is judged meanwhile must see this one.
       if (rules.looksAtHistory) history.note(session.id, { tool: call.tool.definition.name, startedAtMs: nowMs });
       let { consent } = call;
-      let admitted = await store.admit(describeAdmission(call, consent, redactor, nowMs));
+      let admitted = await store.admit(describeAdmission(call, consent, texts, nowMs));
       // Another call used it first.
       while (!admitted.admitted && admitted.because === 'consent' && consent?.otherwise !== undefined) {
         consent = consent.otherwise;
-        admitted = await store.admit(describeAdmission(call, consent, redactor, nowMs));
+        admitted = await store.admit(describeAdmission(call, consent, texts, nowMs));
       }
       if (admitted.admitted) {
         call.intentIndex = admitted.intentIndex;
@@ -86,7 +87,7 @@ function claimKey(call: Needs, nowMs: number): NonNullable<Admission['dedupe']> 
 function describeAdmission(
   call: Needs,
   consent: facts.Consent | undefined,
-  redactor: Redactor,
+  texts: IntentTexts,
   nowMs: number,
 ): Admission {
   const { session, rules, callId, dedupeKey, reused } = call;
@@ -102,7 +103,7 @@ function describeAdmission(
       callId,
       sessionId: session.id,
       rulesHash: rules.hash,
-      payload: encodePayload(describeCall(call, redactor, { consent, reusedFrom: reused?.callId })),
+      payload: texts.encode(call, { consent, reusedFrom: reused?.callId }),
     },
     reservations: call.reservations,
     consent: consent?.use,

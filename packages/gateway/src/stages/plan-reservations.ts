@@ -19,7 +19,7 @@ export interface LimitedCall {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** For how many pairs of tool and agent the counts are remembered. */
+/** For how many agents the counts of a tool are remembered. */
 const mostPlans = 1024;
 
 interface Plan {
@@ -34,16 +34,16 @@ interface Plan {
  * they follow from is the very same: tool, agent, roles, mode, profile and limits.
  */
 export class ReservationPlans {
-  readonly #plans = new Map<string, Plan>();
+  readonly #plans = new WeakMap<LimitedCall['tool'], Map<string, Plan>>();
 
   of(call: LimitedCall, limits: Limits, ofMode: ModeLimits): readonly Reservation[] {
-    const key = `${call.tool.name} ${call.agent}`;
-    const known = this.#plans.get(key);
+    const ofTool = this.#plans.getOrInsertComputed(call.tool, () => new Map<string, Plan>());
+    const known = ofTool.get(call.agent);
     if (known !== undefined && known.limits === limits && known.ofMode === ofMode && isSame(known.call, call))
       return known.reservations;
     const reservations = planReservations(call, limits, ofMode);
-    if (this.#plans.size >= mostPlans) this.#plans.clear();
-    this.#plans.set(key, { call, limits, ofMode, reservations });
+    if (ofTool.size >= mostPlans) ofTool.clear();
+    ofTool.set(call.agent, { call, limits, ofMode, reservations });
     return reservations;
   }
 }
