@@ -67,7 +67,14 @@ test('what the gate has learned since is in no further text', () => {
   const redactor = new Redactor();
   const texts = new IntentTexts(redactor);
   const judged = judgedAs({ effect: 'allow', rule: { id: 'read' }, reason: 'Because of sesame-opens.' });
-  const call = { ...callOf(), session: sessionOf(), tool: toolOf(), mode: 'NORMAL', ...argumentsOf(), ...judged } as const;
+  const call = {
+    ...callOf(),
+    session: sessionOf(),
+    tool: toolOf(),
+    mode: 'NORMAL',
+    ...argumentsOf(),
+    ...judged,
+  } as const;
   assert.match(texts.encode(call, {}), /sesame-opens/);
   redactor.learn('sesame-opens');
   assert.doesNotMatch(texts.encode(call, {}), /sesame/);
