@@ -1,5 +1,4 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@sallyport/contract';
 import type { AttemptCounter } from '../../audit/attempt-counter.ts';
 import { ownJson } from '../../call/redacted.ts';
@@ -7,7 +6,7 @@ import type { Session } from '../../call/session.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { LoginCodes } from '../../console/login-codes.ts';
 import { newToken } from '../../sessions/tools/sessions.ts';
-import type { HttpRoute } from '../transport/http-route.ts';
+import type { HttpRequest, HttpResponse, HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { checkCaller } from '../check-caller.ts';
@@ -97,7 +96,7 @@ async function record(
   await store.append({ kind: 'event', result: 'none', timeMs: Date.now(), sessionId, payload });
 }
 
-async function readCode(request: IncomingMessage, peer: Peer): Promise<string> {
+async function readCode(request: HttpRequest, peer: Peer): Promise<string> {
   const { 'content-type': type = '', 'content-length': contentLength } = request.headers;
   // A form of another page cannot send this type.
   if (type !== 'application/json') throw new RpcError('invalid_argument', 'The content type must be application/json.');
@@ -111,7 +110,7 @@ async function readCode(request: IncomingMessage, peer: Peer): Promise<string> {
   throw new RpcError('invalid_argument', 'The body must be a JSON object with a code.');
 }
 
-function send(response: ServerResponse, body: JsonObject): void {
+function send(response: HttpResponse, body: JsonObject): void {
   const text = JSON.stringify(body);
   response.writeHead(200, {
     'content-type': 'application/json',

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type { Answer } from '../../call/answer.ts';
@@ -11,7 +10,7 @@ import { findCaller } from '../check-caller.ts';
 import { malformed, parseBody, readText } from '../http/json-fields.ts';
 import { openReceiver } from '../http/json-requests.ts';
 import type { CallRouteParts } from '../http/json-requests.ts';
-import type { HttpRoute } from '../transport/http-route.ts';
+import type { HttpResponse, HttpRoute } from '../transport/http-route.ts';
 import { explainAnswer } from './explain-answer.ts';
 
 /** What `sallyport exec` is told, a line each. */
@@ -67,7 +66,7 @@ function readRequest(bytes: Buffer): { readonly ticket: string; readonly cwd: st
   return { ticket, cwd };
 }
 
-function send(response: ServerResponse, news: ExecNews): void {
+function send(response: HttpResponse, news: ExecNews): void {
   if (!response.writableEnded) response.write(`${JSON.stringify(news)}\n`);
 }
 

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Answer } from '../../call/answer.ts';
 import { doors } from '../../call/call.ts';
 import { Cancellation } from '../../call/cancellation.ts';
@@ -10,7 +9,7 @@ import { findCaller } from '../check-caller.ts';
 import { openReceiver, sendJson } from '../http/json-requests.ts';
 import type { CallRouteParts } from '../http/json-requests.ts';
 import { parseBody } from '../http/json-fields.ts';
-import type { HttpRoute } from '../transport/http-route.ts';
+import type { HttpResponse, HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { claudeCode, codex } from './claude-code.ts';
 import { cursor } from './cursor.ts';
@@ -64,7 +63,7 @@ export function hookRoutes(parts: HookParts): readonly HttpRoute[] {
 const signEveryMs = 5_000;
 
 /** While the gate waits for a person, to those who ask for it. */
-function giveSigns(response: ServerResponse, peer: Peer): Disposable {
+function giveSigns(response: HttpResponse, peer: Peer): Disposable {
   const isAsked = peer.headers('sallyport-signs') === 'yes';
   const timer = isAsked ? setInterval(() => response.writeProcessing(), signEveryMs) : undefined;
   return { [Symbol.dispose]: () => clearInterval(timer) };

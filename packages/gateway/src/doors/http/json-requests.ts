@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { describeCode } from '@sallyport/contract';
 import { isRefusal } from '../../call/refusal.ts';
 import type { Refusal } from '../../call/refusal.ts';
@@ -6,6 +6,7 @@ import type { Session } from '../../call/session.ts';
 import type { Submit } from '../../call/submission.ts';
 import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
+import type { HttpRequest, HttpResponse } from '../transport/http-route.ts';
 import type { Callers, Peer } from '../transport/peer.ts';
 import { harmlessBytes } from '../transport/read-body.ts';
 import { RpcError } from '../transport/rpc-error.ts';
@@ -23,11 +24,7 @@ export interface CallRouteParts {
   readonly maxArgumentBytes: () => number;
 }
 
-export type Receive = <Parsed>(
-  request: IncomingMessage,
-  peer: Peer,
-  parse: (bytes: Buffer) => Parsed,
-) => Promise<Parsed>;
+export type Receive = <Parsed>(request: HttpRequest, peer: Peer, parse: (bytes: Buffer) => Parsed) => Promise<Parsed>;
 
 /** Whatever else a body holds. */
 const maxEnvelopeBytes = 2 * 1024 * 1024;
@@ -61,7 +58,7 @@ const unknownAndLarge = new RpcError(
   `A request of more than ${harmlessBytes} bytes needs a credential in its headers, or at the start of its message.`,
 );
 
-export function sendJson(response: ServerResponse, { status, body, retryAfterMs }: Presented): void {
+export function sendJson(response: HttpResponse, { status, body, retryAfterMs }: Presented): void {
   const text = JSON.stringify(body);
   const headers: OutgoingHttpHeaders = {
     'content-type': 'application/json',
@@ -105,7 +102,7 @@ function largestBody(maxArgumentBytes: number): number {
 }
 
 async function receiveBody(
-  request: IncomingMessage,
+  request: HttpRequest,
   peer: Peer,
   identify: () => Session | Refusal,
   maxKnownBytes: number,

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isLegacyRequest } from '@modelcontextprotocol/server';
 import type { Server } from '@modelcontextprotocol/server';
 import { attempt, isJsonObject, parseStrictJson } from '@sallyport/contract';
@@ -9,7 +9,7 @@ import type { Session } from '../../call/session.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { Submit } from '../../call/submission.ts';
 import { findCaller } from '../check-caller.ts';
-import type { HttpReply, MessageReply, WholeRequest } from '../transport/http-route.ts';
+import type { HttpReply, HttpRequest, MessageReply, WholeRequest } from '../transport/http-route.ts';
 import { lingerMs } from '../transport/limit-arrival.ts';
 import type { Peer } from '../transport/peer.ts';
 import { defaultLimits } from '../transport/transport-limits.ts';
@@ -80,7 +80,7 @@ export class McpService {
   }
 
   /** Resolves when the answer has been sent whole, or its reader has gone. */
-  async handle(request: IncomingMessage | WholeRequest, response: HttpReply, peer: Peer): Promise<void> {
+  async handle(request: HttpRequest | WholeRequest, response: HttpReply, peer: Peer): Promise<void> {
     const session = await this.#identify(peer);
     if (session instanceof Response) return refuse(session, request, response);
     const message = request.method === 'POST' ? await this.#receive(request, peer) : undefined;
@@ -147,7 +147,7 @@ export class McpService {
     });
   }
 
-  async #receive(request: IncomingMessage | WholeRequest, peer: Peer): Promise<Json | Response> {
+  async #receive(request: HttpRequest | WholeRequest, peer: Peer): Promise<Json | Response> {
     const maxBytes = Math.min(2 * this.#parts.maxArgumentBytes() + maxEnvelopeBytes, defaultLimits.maxMessageBytes);
     try {
       return await receiveMessage(request, peer, maxBytes);
@@ -209,12 +209,12 @@ function fieldsOf(value: Json | undefined): Partial<JsonObject> {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-function isStanding({ method }: Pick<IncomingMessage, 'method'>, message: Json | undefined): boolean {
+function isStanding({ method }: Pick<HttpRequest, 'method'>, message: Json | undefined): boolean {
   return method === 'GET' || fieldsOf(message)['method'] === 'subscriptions/listen';
 }
 
 /** An answer to a request that may still be under way: its sender has a moment to notice before it is cut off. */
-async function refuse(answer: Response, request: IncomingMessage | WholeRequest, response: HttpReply): Promise<void> {
+async function refuse(answer: Response, request: HttpRequest | WholeRequest, response: HttpReply): Promise<void> {
   await sendWebResponse(answer, response);
   if ('body' in request || request.complete) return;
   const cut = setTimeout(() => request.destroy(), lingerMs);

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import { parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { checkJsonShape } from '../transport/wire/check-shape.ts';
-import type { WholeRequest } from '../transport/http-route.ts';
+import type { HttpRequest, WholeRequest } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 
@@ -28,7 +27,7 @@ const transportError = -32000;
  * RpcError for a caller who goes away.
  */
 export async function receiveMessage(
-  request: IncomingMessage | WholeRequest,
+  request: HttpRequest | WholeRequest,
   peer: Pick<Peer, 'readBody'>,
   maxBytes: number,
 ): Promise<Json> {
@@ -49,7 +48,7 @@ export async function receiveMessage(
   }
 }
 
-async function receiveBody(request: IncomingMessage, peer: Pick<Peer, 'readBody'>, maxBytes: number): Promise<Buffer> {
+async function receiveBody(request: HttpRequest, peer: Pick<Peer, 'readBody'>, maxBytes: number): Promise<Buffer> {
   try {
     const bytes = await peer.readBody(request, { maxBytes, contentLength: request.headers['content-length'] });
     checkJsonShape(bytes);

@@ -1,12 +1,11 @@
-import type { IncomingMessage } from 'node:http';
-import type { HttpReply } from '../transport/http-route.ts';
+import type { HttpReply, HttpRequest } from '../transport/http-route.ts';
 
 /** What the SDK looks at. The token is not among it: who calls is settled before. */
 const isForSdk = /^(?:accept|content-type|last-event-id|mcp-.+)$/;
 
 /** The request as the SDK takes it, without its body, which has been read. */
 export function toWebRequest(
-  { method = 'GET', headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  { method = 'GET', headers }: Pick<HttpRequest, 'method' | 'headers'>,
   signal: AbortSignal,
 ): Request {
   const taken: Record<string, string> = {};

@@ -1,10 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RedactText } from '../../call/redacted.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { Callers } from './peer.ts';
 import type { OriginCheck } from './check-origin.ts';
 import type { Connection } from './connection.ts';
-import type { RouteTable } from './http-route.ts';
+import type { HttpRequest, HttpResponse, RouteTable } from './http-route.ts';
 import type { MethodTable } from './method-table.ts';
 import type { TransportLog } from './rpc-error.ts';
 import type { TransportLimits } from './transport-limits.ts';
@@ -21,10 +20,10 @@ export interface DoorContext {
   readonly redact: RedactText;
 }
 
-/** A request that has arrived over HTTP/1.1, or over HTTP/2 through node's compatible interface. */
+/** A request that has arrived, over HTTP/1.1 or HTTP/2. */
 export interface Incoming {
   readonly context: DoorContext;
   readonly connection: Connection;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
 }

@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Door } from '../../call/call.ts';
 import type { Peer } from './peer.ts';
+import type { BodySource } from './read-body.ts';
 
 /** A request that came whole, on the lane for plain calls. */
 export interface WholeRequest {
@@ -35,6 +36,30 @@ export interface MessageReply {
   end(json: string): void;
 }
 
+/** A request, of whichever version of HTTP. */
+export interface HttpRequest extends BodySource {
+  readonly httpVersionMajor: number;
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  /** It has come whole. */
+  readonly complete: boolean;
+  once(event: 'close' | 'end', listener: () => void): unknown;
+  destroy(): unknown;
+}
+
+/** The answer to it. */
+export interface HttpResponse extends HttpReply {
+  /** Its head is written, though it may not be sent. */
+  readonly headersSent: boolean;
+  writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
+  /** Says, before the head, that there will be an answer. */
+  writeProcessing(): void;
+  once(event: 'close' | 'drain' | 'finish', listener: () => void): unknown;
+  destroy(): unknown;
+}
+
 /**
  * Takes a message. Undefined: it must be sent as a request of its own, and nothing has happened. `headers` are those of the
  * request that opened the line.
@@ -56,7 +81,7 @@ export interface HttpRoute {
    * Host and Origin have been checked. The request counts as open until the promise settles, so a route that streams
    * waits for its end there. A throw before the answer began becomes an error in Connect's form.
    */
-  readonly handle: (request: IncomingMessage, response: ServerResponse, peer: Peer) => Promise<void> | void;
+  readonly handle: (request: HttpRequest, response: HttpResponse, peer: Peer) => Promise<void> | void;
   /** The same for a request that the lane for plain calls has read. Absent: such requests go through HTTP as well. */
   readonly handleWhole?: (request: WholeRequest, reply: HttpReply, peer: Peer) => Promise<void> | void;
   /** For a request that asks to be upgraded to a line of messages. Absent: it is answered like every other. */

@@ -1,5 +1,4 @@
 import { spellBytes } from '@sallyport/contract';
-import type { Readable } from 'node:stream';
 import type { BodyRoom, RoomTicket, SmallOwner } from './body-room.ts';
 import { RpcError } from './rpc-error.ts';
 
@@ -10,6 +9,8 @@ export const tellingBytes = 1024;
 /** A large body comes at least at this pace, so that nobody holds room for what does not come. */
 const leastBytesPerMs = 4096;
 const headStartMs = 10_000;
+/** Of a body that is still small. */
+const mostPieces = 64;
 /** By how much the room for a body of unknown length grows. */
 const stepBytes = 1024 * 1024;
 
@@ -38,11 +39,22 @@ export function readClaimedLength(contentLength: string | undefined, maxBytes: n
   return claimed;
 }
 
-/** A request of HTTP/1.1, or a stream of HTTP/2. `aborted` says that it was broken off. */
-export type BodySource = Readable & { readonly aborted?: boolean };
+/** A request of HTTP/1.1, or a stream of HTTP/2. */
+export interface BodySource {
+  /** It was broken off. */
+  readonly aborted?: boolean;
+  /** The body, if all of it is here already and nobody listens. Absent: nobody can tell. */
+  readonly takeWhole?: () => Buffer | undefined;
+  on(event: 'data', listener: (chunk: Buffer) => void): unknown;
+  on(event: 'end' | 'close', listener: () => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+}
 
 /** The whole body. Nothing of a large one is read before there is room for it. */
 export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer> {
+  const arrived = source.takeWhole?.();
+  if (arrived !== undefined) return Promise.resolve(checkWhole(arrived, limits));
   return new Promise((resolve, reject) => {
     const { room, smallOwner, maxBytes, timeoutMs, inspect, identify, hold } = limits;
     let chunks: Buffer[] = [];
@@ -99,6 +111,8 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       if (whole !== undefined) return void chunk.copy(whole, size - chunk.length);
       chunks.push(chunk);
       if (chunks.length === 1) claimedBytes = inspect?.(chunk) ?? claimedBytes;
+      // Each piece costs far more than a byte.
+      if (chunks.length > mostPieces && size < harmlessBytes) chunks = [Buffer.concat(chunks)];
       if ((claimedBytes ?? size) <= harmlessBytes || size < tellingBytes || (ticket?.bytes ?? 0) >= size) return;
       source.pause();
       makeRoom().then(() => settled || source.resume(), fail);
@@ -121,6 +135,13 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
     });
     source.on('close', () => settled || fail(leftEarly()));
   });
+}
+
+/** A window of HTTP/2 holds less than the bytes that anybody may send. */
+function checkWhole(body: Buffer, { maxBytes, inspect }: BodyLimits): Buffer {
+  if (body.length > maxBytes) throw tooLarge(maxBytes);
+  if (body.length > 0) inspect?.(body);
+  return body;
 }
 
 function joined(chunks: readonly Buffer[], size: number): Buffer {

@@ -1,6 +1,7 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { httpStatusOf } from '@sallyport/contract';
 import type { Incoming } from './door-context.ts';
+import type { HttpRequest } from './http-route.ts';
 import { lingerMs } from './limit-arrival.ts';
 import type { RpcError } from './rpc-error.ts';
 
@@ -60,7 +61,7 @@ export function sendError(
   request.resume();
 }
 
-function claimsLittle({ headers }: IncomingMessage): boolean {
+function claimsLittle({ headers }: HttpRequest): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= maxDiscardedBytes;
 }
 

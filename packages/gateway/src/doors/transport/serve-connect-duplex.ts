@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 import type { Exchange } from './exchange.ts';
+import { encodeFields } from './http2/answer-block.ts';
 import type { BidiStreamMethod, MethodTable } from './method-table.ts';
 import { presentError } from './rpc-error.ts';
 import { describeError } from './send-http.ts';
@@ -36,6 +37,7 @@ const formats: Readonly<Record<string, MessageFormat>> = {
 /** Serves such a call of the Connect protocol, whose origin has been checked. Never rejects. */
 export async function serveConnectDuplex(call: GrpcCall, { method, contentType, format }: Duplex): Promise<void> {
   const { context, connection, stream, headers } = call;
+  const head = encodeFields({ ':status': 200, 'content-type': contentType });
   let exchange: Exchange | undefined;
   let end: object = {};
   try {
@@ -46,20 +48,20 @@ export async function serveConnectDuplex(call: GrpcCall, { method, contentType, 
     const requests = receiveMessages(call, method, opened, format);
     opened.onStop = () => requests.end();
     // Sent at once, so that the client knows that it can begin.
-    stream.respond({ ':status': 200, 'content-type': contentType });
+    stream.respond(head);
     await opened.settle(sendMessages(call, method, format.handlerOf(method)(requests, opened), format));
   } catch (error) {
     end = { error: describeError(presentError(error, method.path, context)) };
   } finally {
-    finish(call, contentType, end);
+    finish(call, head, end);
     exchange?.end();
   }
 }
 
 /** The last frame says how it ended. Does nothing when the caller has gone. */
-function finish({ stream }: GrpcCall, contentType: string, end: object): void {
+function finish({ stream }: GrpcCall, head: Buffer, end: object): void {
   if (isOver(stream)) return;
-  if (!stream.headersSent) stream.respond({ ':status': 200, 'content-type': contentType });
+  stream.respond(head);
   stream.end(frameMessage(Buffer.from(JSON.stringify(end)), endFlag));
-  if (!stream.readableEnded) discardRequest(stream);
+  if (!stream.complete) discardRequest(stream);
 }

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import type { Message } from '@bufbuild/protobuf';
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
+import type { HttpReply } from './http-route.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, unframeMessage } from './wire/message-frame.ts';
 import { decodeBinary, decodeJson, encodeBinary, encodeJson } from './wire/message-codec.ts';
 import type { Method, ServerStreamMethod } from './method-table.ts';
@@ -79,7 +79,7 @@ async function readRequest(
   return isJson ? decodeJson(method, message) : decodeBinary(method, message);
 }
 
-function waitForRoom(response: Pick<ServerResponse, 'on' | 'off'>): Promise<void> {
+function waitForRoom(response: Pick<HttpReply, 'on' | 'off'>): Promise<void> {
   return new Promise((resolve) => {
     const proceed = (): void => {
       response.off('drain', proceed);

@@ -6,6 +6,7 @@ export const framePrefixBytes = 5;
 const compressedFlag = 0x01;
 export const trailersFlag = 0x80;
 
+const mostPieces = 64;
 /** So much leaves in one piece, unless one message is larger. */
 const mostBytesOfPiece = 64 * 1024;
 
@@ -96,8 +97,9 @@ export class FrameReader {
   /** The messages that are complete with this chunk. Throws RpcError; nothing can be read after that. */
   push(chunk: Buffer): Buffer[] {
     const messages: Buffer[] = [];
-    this.#chunks.push(chunk);
     this.#size += chunk.length;
+    // Each piece costs far more than a byte, but a long message is joined once.
+    if (this.#chunks.push(chunk) > mostPieces && this.#size < mostBytesOfPiece) this.#join();
     while (this.#size >= (this.#frameBytes ?? framePrefixBytes)) {
       const bytes = this.#join();
       if (this.#frameBytes === undefined) {

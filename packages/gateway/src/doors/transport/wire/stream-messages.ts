@@ -42,7 +42,7 @@ export function receiveMessages(
     clearTimeout(slow);
     countSmall(0);
     ticket?.release();
-    stream.removeAllListeners('data');
+    stream.ignoreRest();
     queue.end(error);
   };
   const makeRoom = async (): Promise<void> => {
