@@ -49,7 +49,8 @@ export class Http2Reply implements HttpReply {
     const head = this.#head;
     if (head === undefined) return;
     this.#head = undefined;
-    this.#stream.respond(head);
+    // Whoever asks for the head only takes anything else for an error.
+    this.#stream.respond(head, this.#stream.method === 'HEAD');
   }
 
   write(chunk: string | Uint8Array): boolean {
