@@ -1,6 +1,6 @@
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ExecuteToolsResponseJson } from '../index.ts';
-import { frameText, joinChunks, readFrames } from './frames.ts';
+import { FrameReader, prefixBytes } from './frames.ts';
 import { traceHeaders } from './trace-headers.ts';
 import type { TraceOptions } from './trace-headers.ts';
 import type { Target } from './http-transport.ts';
@@ -40,7 +40,8 @@ export class CallStream {
   #failures = 0;
   #lastNumber = 0;
   readonly #open = new Map<number, OpenCall>();
-  #waiting: Uint8Array<ArrayBuffer>[] = [];
+  #waiting: string[] = [];
+  #waitingBytes = 0;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(target: Target, credential: string) {
@@ -60,13 +61,13 @@ export class CallStream {
     }
     if (this.#open.size >= mostOpen || signal?.aborted === true) return undefined;
     const number = (this.#lastNumber + 1) % 2 ** 32;
-    const frame = frameText(JSON.stringify({ number, call, ...traceHeaders(traced) }));
-    if (frame.length > largestBytes || this.#open.has(number)) return undefined;
+    const text = JSON.stringify({ number, call, ...traceHeaders(traced) });
+    if (Buffer.byteLength(text) > largestBytes || this.#open.has(number)) return undefined;
     this.#lastNumber = number;
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
         this.#open.delete(number);
-        this.#send(frameText(JSON.stringify({ number })));
+        this.#send(JSON.stringify({ number }));
         reject(signal?.reason as Error);
         this.#rest();
       };
@@ -74,7 +75,7 @@ export class CallStream {
       const stopListening = (): void => signal?.removeEventListener('abort', cancel);
       this.#open.set(number, { resolve, reject, stopListening });
       if (this.#open.size === 1) this.#wake();
-      this.#send(frame);
+      this.#send(text);
     });
   }
 
@@ -84,13 +85,28 @@ export class CallStream {
   }
 
   /** What is sent in one turn of the event loop leaves in one piece. */
-  #send(frame: Uint8Array<ArrayBuffer>): void {
-    if (this.#waiting.push(frame) > 1) return;
+  #send(text: string): void {
+    this.#waitingBytes += prefixBytes + Buffer.byteLength(text);
+    if (this.#waiting.push(text) > 1) return;
     queueMicrotask(() => {
-      const frames = this.#waiting;
-      this.#waiting = [];
-      if (typeof this.#state !== 'string') this.#state.stream.write(joinChunks(frames));
+      const frames = this.#takeWaiting();
+      if (typeof this.#state !== 'string') this.#state.stream.write(frames);
     });
+  }
+
+  /** As frames, in one block: a piece of memory for each is slow to make, and slower to take away. */
+  #takeWaiting(): Buffer {
+    const block = Buffer.allocUnsafe(this.#waitingBytes);
+    let at = 0;
+    for (const text of this.#waiting) {
+      const length = block.write(text, at + prefixBytes);
+      block[at] = 0;
+      block.writeUInt32BE(length, at + 1);
+      at += prefixBytes + length;
+    }
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    return block;
   }
 
   #connect(): void {
@@ -114,10 +130,7 @@ export class CallStream {
       this.#failures = 0;
       this.#state = { session, stream };
       this.#rest();
-      void this.#receive(stream).then(
-        () => this.#lose(session, undefined),
-        (error: unknown) => this.#lose(session, error),
-      );
+      this.#receive(stream, (cause) => this.#lose(session, cause));
     });
     for (const emitter of [session, stream]) emitter.on('error', ignore);
     session.once('close', () => {
@@ -127,20 +140,38 @@ export class CallStream {
     });
   }
 
-  async #receive(stream: ClientHttp2Stream): Promise<void> {
-    for await (const { isLast, text } of readFrames(stream as AsyncIterable<Uint8Array>)) {
-      const message = JSON.parse(text) as ExecuteToolsResponseJson;
-      if (isLast) return;
-      const { number = 0, response, error } = message;
-      const call = this.#open.get(number);
-      // An answer to a call that was cancelled.
-      if (call === undefined) continue;
-      this.#open.delete(number);
-      call.stopListening();
-      if (response !== undefined) call.resolve(response);
-      else call.reject(new GateError(error?.code ?? 'bad_answer', error?.message ?? 'The daemon gave no outcome.'));
-      if (this.#open.size === 0) this.#rest();
-    }
+  /** `onEnd` is called once, when nothing more will come. */
+  #receive(stream: ClientHttp2Stream, onEnd: (cause: unknown) => void): void {
+    const reader = new FrameReader();
+    let hasEnded = false;
+    const end = (cause?: unknown): void => {
+      if (!hasEnded) onEnd(cause);
+      hasEnded = true;
+    };
+    stream.on('data', (chunk: Uint8Array) => {
+      if (hasEnded) return;
+      try {
+        for (const { isLast, text } of reader.take(chunk)) {
+          if (isLast) return end();
+          this.#take(JSON.parse(text) as ExecuteToolsResponseJson);
+        }
+      } catch (error) {
+        end(error);
+      }
+    });
+    stream.once('error', end);
+    for (const event of ['end', 'close']) stream.once(event, () => end());
+  }
+
+  #take({ number = 0, response, error }: ExecuteToolsResponseJson): void {
+    const call = this.#open.get(number);
+    // An answer to a call that was cancelled.
+    if (call === undefined) return;
+    this.#open.delete(number);
+    call.stopListening();
+    if (response !== undefined) call.resolve(response);
+    else call.reject(new GateError(error?.code ?? 'bad_answer', error?.message ?? 'The daemon gave no outcome.'));
+    if (this.#open.size === 0) this.#rest();
   }
 
   /** Whatever is not answered by now may have run; the log knows. */

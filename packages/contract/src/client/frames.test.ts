@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { frameText, readFrames } from './frames.ts';
+import { FrameReader, frameText, readFrames } from './frames.ts';
 import type { Frame } from './frames.ts';
 
 /** What is read when the bytes come in pieces of these sizes, over and over. */
@@ -39,4 +39,15 @@ test('the last frame is told from the others', async () => {
 
 test('a frame that says it is longer than any answer may be is refused before it has come', async () => {
   await assert.rejects(read(Uint8Array.of(0, 0xff, 0xff, 0xff, 0xff), [100]), { code: 'bad_answer' });
+});
+
+test('what came whole before a frame that is too long is read', () => {
+  const reader = new FrameReader();
+  const received: string[] = [];
+  const take = (): void => {
+    const chunk = Buffer.concat([frameText('one'), frameText('two'), Uint8Array.of(0, 0xff, 0xff, 0xff, 0xff)]);
+    for (const { text } of reader.take(chunk)) received.push(text);
+  };
+  assert.throws(take, { code: 'bad_answer' });
+  assert.deepEqual(received, ['one', 'two']);
 });
