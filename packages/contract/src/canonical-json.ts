@@ -55,15 +55,34 @@ function canonicalObject(entries: JsonObject): string {
     const member = entries[key];
     // Absent and undefined are the same thing in TypeScript's optional fields.
     if (member === undefined) continue;
-    text += `${text === '' ? '' : ','}${canonicalString(key)}:${canonicalJson(member)}`;
+    text += `${text === '' ? '' : ','}${canonicalKey(key)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
 }
 
-/** Most objects have their keys in order, and to look costs less than to sort. */
+/** The names of members as they are spelled: there are few of them, and each comes again and again. */
+const spelledKeys = new Map<string, string>();
+const mostSpelledKeys = 1000;
+const longestSpelledKey = 64;
+
+function canonicalKey(key: string): string {
+  const known = spelledKeys.get(key);
+  if (known !== undefined) return known;
+  const spelled = canonicalString(key);
+  if (key.length <= longestSpelledKey && spelledKeys.size < mostSpelledKeys) spelledKeys.set(key, spelled);
+  return spelled;
+}
+
+/** More are sorted by the runtime, which takes longer for few. */
+const mostInserted = 16;
+
 function sorted(keys: string[]): string[] {
+  if (keys.length > mostInserted) return keys.sort();
   for (let at = 1; at < keys.length; at++) {
-    if ((keys[at - 1] as string) > (keys[at] as string)) return keys.sort();
+    const key = keys[at] as string;
+    let before = at;
+    for (; before > 0 && (keys[before - 1] as string) > key; before--) keys[before] = keys[before - 1] as string;
+    keys[before] = key;
   }
   return keys;
 }
