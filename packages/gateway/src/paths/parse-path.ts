@@ -32,10 +32,15 @@ export function parsePath(given: string, workingDirectory: string): NamedPath {
     );
   }
   const path = plainPath.test(given) ? resolveFolder(workingDirectory) + given : posix.resolve(workingDirectory, given);
-  if (Buffer.byteLength(given) > maxPathBytes + 1 || Buffer.byteLength(path) > maxPathBytes) {
+  if (isLonger(given, maxPathBytes + 1) || isLonger(path, maxPathBytes)) {
     throw invalid(`The path is longer than ${maxPathBytes} bytes.`);
   }
   return { given, path };
+}
+
+/** A character takes three bytes at most, so that short texts need not be counted. */
+function isLonger(text: string, mostBytes: number): boolean {
+  return text.length * 3 > mostBytes && Buffer.byteLength(text) > mostBytes;
 }
 
 let lastFolder: string | undefined;

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { LoopMemory } from '../policy/judge/loop-memory.ts';
 import type * as facts from '../call/call.ts';
 import type { Outcome } from '../call/call.ts';
@@ -31,11 +31,20 @@ export function compareResult(memory: LoopMemory): Stage<Needs, facts.LoopChecke
       const repeated = nameRepeated(call);
       // A stored result that is returned again changes nothing.
       const named = hasRun ? repeated : { ...repeated, tool: `${repeated.tool} kept` };
-      memory.note(named, { resultSha256: hash('sha256', describe(outcome)), nowMs, resetsOthers });
+      memory.note(named, { resultMark: markOf(describe(outcome)), nowMs, resetsOthers });
       const times = memory.countSame(named, nowMs - rules.limits.repeats.windowMs);
       return judge(call, times, hasRun && isChange(call));
     },
   };
+}
+
+/**
+ * Equal results have equal marks. Different ones do so by chance once in four billion times, and it takes many in a row
+ * before anything follows from it; a cryptographic hash took three times as long. Whoever makes the results can repeat
+ * them as well.
+ */
+function markOf(result: string): number {
+  return result.length * 2 ** 32 + crc32(result);
 }
 
 function describe(outcome: Outcome): string {

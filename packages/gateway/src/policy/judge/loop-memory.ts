@@ -1,7 +1,7 @@
 import { RecentlyUsed } from '../../call/recently-used.ts';
 
 interface Repeats {
-  readonly resultSha256: string;
+  readonly resultMark: number;
   readonly timesMs: number[];
 }
 
@@ -13,7 +13,8 @@ export interface RepeatedCall {
 }
 
 export interface NotedResult {
-  readonly resultSha256: string;
+  /** Equal for equal results. */
+  readonly resultMark: number;
   readonly nowMs: number;
   /** The call may have changed something: what the others of its session gave before says nothing about a loop. */
   readonly resetsOthers: boolean;
@@ -37,17 +38,17 @@ export class LoopMemory {
     return count;
   }
 
-  note(call: RepeatedCall, { resultSha256, nowMs, resetsOthers }: NotedResult): void {
+  note(call: RepeatedCall, { resultMark, nowMs, resetsOthers }: NotedResult): void {
     const key = keyOf(call);
     const known = this.#sessions.get(call.sessionId);
     const before = known?.get(key);
-    if (before?.resultSha256 === resultSha256) {
+    if (before?.resultMark === resultMark) {
       before.timesMs.push(nowMs);
       if (before.timesMs.length > mostTimes) before.timesMs.shift();
       if (!resetsOthers) return;
     }
     const calls = resetsOthers || known === undefined ? new RecentlyUsed<string, Repeats>(leastCalls) : known;
-    calls.set(key, before?.resultSha256 === resultSha256 ? before : { resultSha256, timesMs: [nowMs] });
+    calls.set(key, before?.resultMark === resultMark ? before : { resultMark, timesMs: [nowMs] });
     if (calls !== known) this.#sessions.set(call.sessionId, calls);
   }
 
