@@ -1,6 +1,8 @@
-import type { Scope } from './reading.ts';
+import type { ReadWord, Scope } from './reading.ts';
 
 const deepest = 8;
+/** Where a text has another command in it. */
+export const hidden = /\$\(|`/;
 const substitution = /\$\(|`|\$\{/;
 
 /**
@@ -33,4 +35,39 @@ export function wordsOf(expression: object | null | undefined): readonly string[
         ? wordsOf(child)
         : [],
   );
+}
+
+/** Commands of the shell that take words for names of variables or for numbers. */
+export const evaluating = new Set([
+  'test',
+  '[',
+  'let',
+  'declare',
+  'typeset',
+  'local',
+  'export',
+  'readonly',
+  'unset',
+  'read',
+  'printf',
+]);
+/** Comparisons of numbers, and questions about a variable. */
+export const evaluatingTests = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge', '-v', '-R']);
+export const declaring = new Set(['declare', 'typeset', 'local', 'export', 'readonly']);
+
+export const isNumeric = ({ value, isNumber }: ReadWord): boolean => isNumber === true || /^-?\d+$/.test(value ?? '');
+
+/** The words of a command of the shell that it takes for names of variables or for numbers, and that may hold code. */
+export function findEvaluated(name: string, args: readonly ReadWord[], scope: Scope): readonly ReadWord[] {
+  const unknown = args.filter((word) => word.value === undefined && !isNumeric(word));
+  if (name === 'let') return args.filter(({ text }) => mayHoldCode(text, scope));
+  if (name === 'read' || name === 'unset') return unknown;
+  // A number, or another name for a variable: what is set later is looked into as well.
+  if (declaring.has(name)) return args.filter(({ value = '' }) => /^[-+]\w*[in]/.test(value));
+  if (name !== 'printf') return [];
+  const [first, second] = args;
+  if (first?.value === '-v') return unknown.filter((word) => word === second);
+  return first?.value === undefined || /%[^a-zA-Z%]*n/.test(first.value)
+    ? unknown.filter((word) => word !== first)
+    : [];
 }

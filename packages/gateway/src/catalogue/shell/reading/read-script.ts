@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { parse } from 'unbash';
 import type {
   AndOr,
@@ -11,19 +10,25 @@ import type {
   Statement,
   Word,
 } from 'unbash';
-import type { Access } from '@sallyport/sandbox';
-import type { PathClaim } from '../../../call/tool.ts';
-import { joinWords } from '../../../policy/patterns/shell-words.ts';
 import { claimArguments, isSilent } from './claim-arguments.ts';
-import { mayHoldCode, wordsOf } from './evaluated.ts';
+import {
+  declaring,
+  evaluating,
+  evaluatingTests,
+  findEvaluated,
+  hidden,
+  isNumeric,
+  mayHoldCode,
+  wordsOf,
+} from './evaluated.ts';
+import { Findings } from './findings.ts';
 import { findTree } from './find-tree.ts';
-import type { TreeFilter, TreeReading } from './find-tree.ts';
 import { findInner } from './find-inner.ts';
 import type { Inner } from './find-inner.ts';
-import { isLooking, isPlainSetting, readKnownArguments } from './known-options.ts';
+import { readKnownArguments } from './known-options.ts';
 import { readArithmetic, readWord } from './read-word.ts';
 import { Scope } from './reading.ts';
-import type { Doubt, DoubtKind, Reading, ReadWord } from './reading.ts';
+import type { Reading, ReadWord } from './reading.ts';
 
 const mostBytes = 96 * 1024;
 const mostCommands = 500;
@@ -36,46 +41,28 @@ const deepest = 16;
 export function readScript(text: string, place: { readonly cwd: string; readonly home: string }): Reading {
   const reader = new ScriptReader();
   if (Buffer.byteLength(text) > mostBytes || !text.isWellFormed() || /[\0-\x08\x0b\x0e-\x1f\x7f]/.test(text)) {
-    reader.doubt('syntax', 'the whole command');
+    reader.found.doubt('syntax', 'the whole command');
   } else {
     reader.readText(text, new Scope([place.cwd], place.home));
   }
-  return reader.finish();
+  return reader.found.finish();
 }
 
 class ScriptReader {
-  readonly #commands = new Set<string>();
-  readonly #paths = new Map<string, PathClaim>();
-  readonly #trees = new Map<string, TreeReading>();
-  readonly #hosts = new Set<string>();
-  readonly #doubts = new Map<string, Doubt>();
+  readonly found = new Findings();
   #depth = 0;
   /** A function that is called may make names mean programs again. */
   #takesBack = false;
-
-  finish(): Reading {
-    return {
-      commands: [...this.#commands],
-      paths: [...this.#paths.values()],
-      trees: [...this.#trees.values()],
-      hosts: [...this.#hosts],
-      doubts: [...this.#doubts.values()],
-    };
-  }
-
-  doubt(kind: DoubtKind, text: string): void {
-    this.#doubts.set(`${kind} ${text}`, { kind, text });
-  }
 
   readText(text: string, scope: Scope): void {
     this.#readScript(parse(text), text, scope);
   }
 
   #readScript(script: ParsedScript | undefined, text: string, scope: Scope): void {
-    if (script === undefined || this.#depth >= deepest || this.#commands.size > mostCommands) {
-      return this.doubt('syntax', text);
+    if (script === undefined || this.#depth >= deepest || this.found.commandCount > mostCommands) {
+      return this.found.doubt('syntax', text);
     }
-    if ((script.errors?.length ?? 0) > 0) this.doubt('syntax', text);
+    if ((script.errors?.length ?? 0) > 0) this.found.doubt('syntax', text);
     this.#depth++;
     this.#readStatements(script.commands, scope);
     this.#depth--;
@@ -225,7 +212,7 @@ class ScriptReader {
 
   #readArithmetic(expression: object | undefined, scope: Scope): void {
     readArithmetic(expression, this.#innerReader(scope));
-    for (const text of wordsOf(expression)) if (mayHoldCode(text, scope)) this.doubt('code', text);
+    for (const text of wordsOf(expression)) if (mayHoldCode(text, scope)) this.found.doubt('code', text);
   }
 
   #readTest(expression: object, scope: Scope): void {
@@ -236,7 +223,7 @@ class ScriptReader {
         if ('type' in child && child.type === 'Word') {
           const { value, text } = this.#readWord(child as Word, scope);
           if (value === undefined ? looksIntoValues && mayHoldCode(text, scope) : hidden.test(value))
-            this.doubt('code', text);
+            this.found.doubt('code', text);
         } else this.#readTest(child, scope);
       }
     }
@@ -249,7 +236,7 @@ class ScriptReader {
     if (command.name === undefined) {
       const mayFail = command.redirects.length > 0;
       for (const [name, { value, isNumber = false }] of set) {
-        this.#checkVariable(name, value);
+        this.found.checkVariable(name, value);
         scope.set(name, mayFail ? undefined : value, { isNumber });
       }
       return;
@@ -258,11 +245,11 @@ class ScriptReader {
     if (special.has(command.name.value)) for (const name of set.keys()) scope.set(name, undefined);
     // `IFS= read` is how lines are read; it lasts for that word alone.
     if (command.name.value !== 'read')
-      for (const [name, { value }] of set) this.#checkSetting(command.name.value, name, value);
+      for (const [name, { value }] of set) this.found.checkSetting(command.name.value, name, value);
     const words = [command.name, ...command.args].map((each) => {
       if (each.type === 'Word') return this.#readWord(each, scope);
       const { value, isNumber = false } = this.#readAssignment(each, scope);
-      this.#checkVariable(each.name, value);
+      this.found.checkVariable(each.name, value);
       // Any other declaration may make something else of the value, or be meant for another place.
       const isPlain = command.name?.value === 'export' && command.redirects.length === 0;
       scope.set(each.name, isPlain ? value : undefined, { isNumber });
@@ -282,28 +269,25 @@ class ScriptReader {
       for (const each of known) scope.functions.add(each);
       return;
     }
-    // What is not known stands there as written, in quotes: rules see a word that no plain pattern means.
-    this.#commands.add(
-      joinWords(words.map(({ value, text, isPattern }) => (isPattern === true ? text : (value ?? text)))),
-    );
-    if (program.value === undefined || program.isPattern === true) return this.doubt('program', program.text);
+    this.found.noteCommand(words);
+    if (program.value === undefined || program.isPattern === true) return this.found.doubt('program', program.text);
     const name = program.value.slice(program.value.lastIndexOf('/') + 1);
     for (const { value, text, isPattern } of isSilent(name) ? [] : args) {
-      if (value === undefined || isPattern === true) this.doubt(value === undefined ? 'word' : 'pattern', text);
+      if (value === undefined || isPattern === true) this.found.doubt(value === undefined ? 'word' : 'pattern', text);
     }
-    if (name !== program.value) this.#claim({ word: program, access: 'read' }, scope);
+    if (name !== program.value) this.found.claim({ word: program, access: 'read' }, scope);
     if (evaluating.has(name)) {
-      for (const { value, text } of args) if (value !== undefined && hidden.test(value)) this.doubt('code', text);
-      for (const { text } of findEvaluated(name, args, scope)) this.doubt('code', text);
+      for (const { value, text } of args) if (value !== undefined && hidden.test(value)) this.found.doubt('code', text);
+      for (const { text } of findEvaluated(name, args, scope)) this.found.doubt('code', text);
     }
     const inner = findInner(name, args, isFed);
     // The words of another command are claimed with that command.
     const own = inner.some(({ script }) => script !== undefined) ? [] : args.slice(0, ownWords(name, args, inner));
-    for (const named of claimArguments(name, own)) this.#claim(named, scope);
-    for (const { text } of readKnownArguments(name, own)?.strange ?? []) this.doubt('option', text);
+    for (const named of claimArguments(name, own)) this.found.claim(named, scope);
+    for (const { text } of readKnownArguments(name, own)?.strange ?? []) this.found.doubt('option', text);
     const tree = findTree(name, own);
-    if (tree !== undefined) for (const root of tree.roots) this.#readTree(root, tree.filter, scope);
-    for (const { value } of args) this.#noteHost(value ?? '');
+    if (tree !== undefined) for (const root of tree.roots) this.found.noteTree(root, tree.filter, scope);
+    for (const { value } of args) this.found.noteHost(value ?? '');
     // Only in this very shell does a name still mean a function.
     for (const each of inner) this.#readInner(each, scope, name === 'eval');
     this.#change(name, args, scope);
@@ -321,19 +305,19 @@ class ScriptReader {
     if (!knowsFunctions) inside.functions.clear();
     for (const setting of environment) {
       const at = setting.indexOf('=');
-      this.#checkSetting(command?.[0]?.value ?? '', setting.slice(0, at), setting.slice(at + 1));
+      this.found.checkSetting(command?.[0]?.value ?? '', setting.slice(0, at), setting.slice(at + 1));
     }
-    if (folder !== undefined) inside.folders = this.#resolveAll(folder, scope);
-    if (code !== undefined) this.doubt('code', code);
+    if (folder !== undefined) inside.folders = this.found.resolveAll(folder, scope);
+    if (code !== undefined) this.found.doubt('code', code);
     if (script?.value !== undefined) this.readNested(script.value, inside);
-    else if (script !== undefined) this.doubt('code', script.text);
+    else if (script !== undefined) this.found.doubt('code', script.text);
     if (command === undefined) return;
-    if (isOpen === true) this.doubt('word', command.map(({ text }) => text).join(' '));
+    if (isOpen === true) this.found.doubt('word', command.map(({ text }) => text).join(' '));
     this.#readWords(command, inside, false);
   }
 
   readNested(text: string, scope: Scope): void {
-    if (this.#depth >= deepest) return this.doubt('syntax', text);
+    if (this.#depth >= deepest) return this.found.doubt('syntax', text);
     this.#depth++;
     this.readText(text, scope);
     this.#depth--;
@@ -344,11 +328,11 @@ class ScriptReader {
     const [first] = args.filter(({ value }) => value === undefined || !/^-[LPe@]+$/.test(value));
     if (name === 'cd' || name === 'pushd') {
       if (first?.value === '-') scope.folders = undefined;
-      else scope.folders = first === undefined ? [scope.home] : this.#resolveAll(first, scope);
-      if (scope.folders === undefined) this.doubt('folder', first?.text ?? name);
+      else scope.folders = first === undefined ? [scope.home] : this.found.resolveAll(first, scope);
+      if (scope.folders === undefined) this.found.doubt('folder', first?.text ?? name);
     } else if (name === 'popd') {
       scope.folders = undefined;
-      this.doubt('folder', name);
+      this.found.doubt('folder', name);
     } else if (name === 'set') {
       if (args.some(({ value }) => /^-[a-z]*e|^errexit$/.test(value ?? ''))) scope.stopsOnFailure = true;
       if (args.some(({ value }) => /^\+[a-z]*e/.test(value ?? ''))) scope.stopsOnFailure = false;
@@ -375,7 +359,7 @@ class ScriptReader {
         name === 'shopt'
           ? args.every(({ value }) => plainOptions.has(value ?? '…'))
           : args[0] === undefined || endsTrap.has(args[0].value ?? '…');
-      if (!isPlain) this.doubt('code', [name, ...args.map(({ text }) => text)].join(' '));
+      if (!isPlain) this.found.doubt('code', [name, ...args.map(({ text }) => text)].join(' '));
     } else if (name === 'printf') {
       const at = args.findIndex(({ value }) => value === '-v');
       if (at >= 0) this.#assign(args[at + 1]?.value ?? '', undefined, scope);
@@ -386,40 +370,19 @@ class ScriptReader {
   }
 
   #assign(name: string, value: string | undefined, scope: Scope, { isNumber = false } = {}): void {
-    this.#checkVariable(name, value);
+    this.found.checkVariable(name, value);
     scope.set(name, value, { isNumber });
-  }
-
-  #readTree(root: ReadWord, tree: TreeFilter, scope: Scope): void {
-    for (const path of this.#resolveAll(root, scope) ?? []) {
-      this.#trees.set(JSON.stringify([path, tree]), { path, ...tree });
-    }
-  }
-
-  /** A variable for one program. Of those that only look, it is known which variables change nothing else. */
-  #checkSetting(program: string, name: string, value: string | undefined): void {
-    if (isPlainSetting(name, value)) return;
-    if (isLooking(program.slice(program.lastIndexOf('/') + 1))) this.doubt('environment', `${name}=${value ?? '…'}`);
-    else this.#checkVariable(name, value);
-  }
-
-  /** Some variables make every program afterwards do something else. */
-  #checkVariable(name: string, value: string | undefined): void {
-    if (tellingVariable.test(name) && !isPlainSetting(name, value))
-      this.doubt('environment', `${name}=${value ?? '…'}`);
-    // Where a number is wanted, the shell looks into values again, and runs what it finds there.
-    if (hidden.test(name) || hidden.test(value ?? '')) this.doubt('code', `${name}=${value ?? '…'}`);
   }
 
   #readAssignment({ value, append, index }: Assignment, scope: Scope): Omit<ReadWord, 'text'> {
     if (index !== undefined) {
       this.#readWord(index, scope);
-      if (mayHoldCode(index.text, scope)) this.doubt('code', index.text);
+      if (mayHoldCode(index.text, scope)) this.found.doubt('code', index.text);
     }
     if (value.type === 'ArrayValue') {
       for (const element of value.elements) {
         this.#readWord(element, scope);
-        if (element.text.startsWith('[') && mayHoldCode(element.text, scope)) this.doubt('code', element.text);
+        if (element.text.startsWith('[') && mayHoldCode(element.text, scope)) this.found.doubt('code', element.text);
       }
       return {};
     }
@@ -435,43 +398,21 @@ class ScriptReader {
         continue;
       }
       if (redirect.target === undefined) {
-        this.doubt('syntax', redirect.operator);
+        this.found.doubt('syntax', redirect.operator);
         continue;
       }
       const word = this.#readWord(redirect.target, scope);
       if (redirect.type === 'HereString') continue;
       const { operator } = redirect;
       if (operator.endsWith('&') && /^(\d+-?|-)$/.test(word.value ?? '')) continue;
-      this.#claim({ word, access: operator === '<' || operator === '<&' ? 'read' : 'write' }, scope);
+      this.found.claim({ word, access: operator === '<' || operator === '<&' ? 'read' : 'write' }, scope);
     }
-  }
-
-  #claim({ word, access }: { readonly word: ReadWord; readonly access: Access }, scope: Scope): void {
-    if (word.value !== undefined && harmless.has(word.value)) return;
-    if (word.isPattern === true) this.doubt('pattern', word.text);
-    const paths = this.#resolveAll(word, scope);
-    if (paths === undefined) return this.doubt(word.value === undefined ? 'word' : 'folder', word.text);
-    for (const path of paths) this.#paths.set(`${access} ${path}`, { path, access });
-  }
-
-  /** Everything that the word may name. Of a pattern, the folder in which it begins. Undefined: it is not known. */
-  #resolveAll({ value, isPattern }: ReadWord, { folders }: Scope): readonly string[] | undefined {
-    if (value === undefined) return undefined;
-    const fixed = isPattern === true ? beforePattern(value) : value;
-    if (fixed.startsWith('/')) return [resolve(fixed)];
-    return folders?.map((folder) => resolve(folder, fixed));
-  }
-
-  #noteHost(value: string): void {
-    const [, authority = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(value) ?? [];
-    const host = authority.slice(authority.lastIndexOf('@') + 1);
-    if (host !== '') this.#hosts.add(host.toLowerCase());
   }
 
   #readWord(word: Word, scope: Scope): ReadWord {
     const read = readWord(word, scope, this.#innerReader(scope));
-    for (const name of scope.setInside) this.#checkVariable(name, undefined);
-    for (const text of scope.evaluatedInside) this.doubt('code', text);
+    for (const name of scope.setInside) this.found.checkVariable(name, undefined);
+    for (const text of scope.evaluatedInside) this.found.doubt('code', text);
     return read;
   }
 
@@ -480,40 +421,6 @@ class ScriptReader {
   }
 }
 
-const hidden = /\$\(|`/;
-const evaluating = new Set([
-  'test',
-  '[',
-  'let',
-  'declare',
-  'typeset',
-  'local',
-  'export',
-  'readonly',
-  'unset',
-  'read',
-  'printf',
-]);
-/** Comparisons of numbers, and questions about a variable. */
-const evaluatingTests = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge', '-v', '-R']);
-const declaring = new Set(['declare', 'typeset', 'local', 'export', 'readonly']);
-
-const isNumeric = ({ value, isNumber }: ReadWord): boolean => isNumber === true || /^-?\d+$/.test(value ?? '');
-
-/** The words of a command of the shell that it takes for names of variables or for numbers, and that may hold code. */
-function findEvaluated(name: string, args: readonly ReadWord[], scope: Scope): readonly ReadWord[] {
-  const unknown = args.filter((word) => word.value === undefined && !isNumeric(word));
-  if (name === 'let') return args.filter(({ text }) => mayHoldCode(text, scope));
-  if (name === 'read' || name === 'unset') return unknown;
-  // A number, or another name for a variable: what is set later is looked into as well.
-  if (declaring.has(name)) return args.filter(({ value = '' }) => /^[-+]\w*[in]/.test(value));
-  if (name !== 'printf') return [];
-  const [first, second] = args;
-  if (first?.value === '-v') return unknown.filter((word) => word === second);
-  return first?.value === undefined || /%[^a-zA-Z%]*n/.test(first.value)
-    ? unknown.filter((word) => word !== first)
-    : [];
-}
 /** What `trap` does with traps that are there. */
 const endsTrap = new Set(['-', '', '-p', '-l']);
 const special = new Set(
@@ -540,15 +447,6 @@ const changing = new Set([
 /** Of `shopt`. Others let the last command of a pipeline set variables, or words mean other commands. */
 const plainOptions = new Set(['-s', '-u', 'extglob', 'globstar', 'nullglob', 'dotglob', 'nocaseglob', 'failglob']);
 const wordless = { type: 'Word', pos: 0, end: 0 } as const;
-const harmless = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/fd/63', '/dev/tty', '-']);
-const tellingVariable =
-  /^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|CDPATH|PROMPT_COMMAND|PS4|LD_\w+|DYLD_\w+|GIT_\w+|XDG_\w+|GCONV_PATH|LOCPATH|RIPGREP_CONFIG_PATH|EDITOR|VISUAL|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|PERL5LIB|PERL5OPT|PYTHON(PATH|STARTUP|HOME)|NODE_OPTIONS|NODE_PATH|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|HOME|\w*_PROXY|\w*_proxy)$/;
-
-function beforePattern(pattern: string): string {
-  const fixed = pattern.slice(0, pattern.search(/[*?[{]|[@+!]\(/));
-  return fixed.slice(0, fixed.lastIndexOf('/') + 1) || '.';
-}
-
 function joinFolders(one: Scope, other: Scope): readonly string[] | undefined {
   const joined = one.copy();
   joined.join(other);
