@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 import { TestDaemon } from '../harness/daemon.ts';
 import { requirement } from '../requirement.ts';
 import { askJson, openSocket, readSocket } from './http-exchange.ts';
+import { greeting, writeFrame, writeHead } from './http2-frames.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -96,6 +97,35 @@ test('large bodies without a credential are not read, whatever protocol they com
   assert.ok(grown < 260 * mebibyte, `the daemon grew by ${Math.round(grown / mebibyte)} MiB`);
   const refused = (await daemon.records()).filter(({ result }) => result === 'denied');
   assert.ok(refused.length > 0, 'the attempts are on record');
+});
+
+test('a byte of a body does not hold the 64 KB that were read with it', async (context) => {
+  requirement('NFR-4');
+  const daemon = await startDaemon(context);
+  const port = Number(new URL(daemon.address).port);
+  const socket = await openSocket(port);
+  socket.resume();
+  const send = (...frames: Buffer[]) =>
+    new Promise<void>((resolve, reject) => {
+      socket.write(Buffer.concat(frames), (error) => (error ? reject(error) : resolve()));
+    });
+  const head = (path: string): Buffer => writeHead(port, path, { 'content-type': 'application/grpc' });
+  const [unread, ...ids] = Array.from({ length: 401 }, (_, at) => 2 * at + 1);
+  await send(greeting);
+  // What comes on a path where nothing is, is thrown away.
+  await send(writeFrame(1, 4, unread ?? 0, head('/nothing')));
+  for (const id of ids) await send(writeFrame(1, 4, id, head('/sallyport.v1.ToolService/ExecuteTool')));
+  const before = peakBytes(daemon);
+  const filler = Buffer.alloc(4 * 15_909, writeFrame(0, 0, unread ?? 0, Buffer.alloc(15_900)));
+  for (let round = 0; round < 8; round++) {
+    for (const id of ids) await send(writeFrame(0, 0, id, Buffer.alloc(1)), filler);
+  }
+  assert.deepEqual(await (await fetch(`${daemon.address}/healthz`)).json(), { status: 'serving' });
+  assert.equal(socket.destroyed, false);
+  socket.destroy();
+  const grown = peakBytes(daemon) - before;
+  // Of 203 MB that were sent.
+  assert.ok(grown < 130 * mebibyte, `the daemon grew by ${Math.round(grown / mebibyte)} MiB`);
 });
 
 function readLimits(daemon: TestDaemon): string {

@@ -1,5 +1,6 @@
 import { spellBytes } from '@sallyport/contract';
 import type { BodyRoom, RoomTicket, SmallOwner } from './body-room.ts';
+import { keepPiece } from './keep-piece.ts';
 import { RpcError } from './rpc-error.ts';
 
 /** What anyone may send, and what takes no room: a request that is larger must come with a credential. */
@@ -9,8 +10,6 @@ export const tellingBytes = 1024;
 /** A large body comes at least at this pace, so that nobody holds room for what does not come. */
 const leastBytesPerMs = 4096;
 const headStartMs = 10_000;
-/** Of a body that is still small. */
-const mostPieces = 64;
 /** By how much the room for a body of unknown length grows. */
 const stepBytes = 1024 * 1024;
 
@@ -109,10 +108,8 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
         smallBytes += chunk.length;
       }
       if (whole !== undefined) return void chunk.copy(whole, size - chunk.length);
-      chunks.push(chunk);
-      if (chunks.length === 1) claimedBytes = inspect?.(chunk) ?? claimedBytes;
-      // Each piece costs far more than a byte.
-      if (chunks.length > mostPieces && size < harmlessBytes) chunks = [Buffer.concat(chunks)];
+      if (size === chunk.length) claimedBytes = inspect?.(chunk) ?? claimedBytes;
+      keepPiece(chunks, chunk);
       if ((claimedBytes ?? size) <= harmlessBytes || size < tellingBytes || (ticket?.bytes ?? 0) >= size) return;
       source.pause();
       makeRoom().then(() => settled || source.resume(), fail);

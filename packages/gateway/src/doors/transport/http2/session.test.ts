@@ -516,6 +516,24 @@ describe('a peer that breaks the rules of HTTP/2', () => {
     );
   });
 
+  it('makes the server keep the bytes that nobody has read, and not all that came with them', async (test) => {
+    let held: Http2Stream | undefined;
+    const { path } = await openServer(test, (stream) => (held = stream));
+    const raw = await openRaw(test, path);
+    raw.send(headers, endHeaders, 1, requestBlock());
+    await raw.ping();
+    raw.socket.cork();
+    raw.send(data, 0, 1, Buffer.from([1]));
+    for (let at = 0; at < 1000; at++) raw.send(windowUpdate, 0, 0, number(1));
+    raw.socket.uncork();
+    await raw.ping();
+    raw.send(data, endStream, 1);
+    await raw.ping();
+    const body = held?.takeWhole();
+    assert.equal(body?.length, 1);
+    assert.ok(body.buffer.byteLength <= 4096, `${body.buffer.byteLength} bytes`);
+  });
+
   it('hears at once of a table that it has made smaller', async (test) => {
     const { path } = await openServer(test);
     const raw = await openRaw(test, path);

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http2';
 import { defaultWindowBytes, errorCodes } from './frames.ts';
 import type { ErrorCode } from './frames.ts';
+import { keepPiece } from '../keep-piece.ts';
 import { ReceiveWindow } from './receive-window.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -159,8 +160,8 @@ export class Http2Stream {
   /** Only for the connection. */
   receive(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    // Each piece costs far more than a byte.
-    if (this.#arrived.push(bytes) > mostPieces) this.#arrived = [Buffer.concat(this.#arrived)];
+    if (this.#flows) this.#arrived.push(bytes);
+    else keepPiece(this.#arrived, bytes);
     this.#deliver();
   }
 
@@ -305,6 +306,5 @@ export class Http2Stream {
 }
 
 const nothing = Buffer.alloc(0);
-const mostPieces = 64;
 /** What goes to the socket before it is asked again whether it takes more. */
 const mostAtOnce = 64 * 1024;

@@ -44,6 +44,19 @@ describe('FrameReader', () => {
     reader.push(Buffer.from([4, 5, 6, 7, 8, 9, 10]));
     assert.deepEqual([reader.expectedBytes, reader.receivedBytes], [0, 0]);
   });
+
+  it('keeps of an unfinished message its bytes, and not all that was read with them', () => {
+    const read = Buffer.allocUnsafeSlow(65_536).fill(0);
+    for (const cut of [2, 8]) {
+      const reader = new FrameReader(100_000);
+      reader.push(read.subarray(0, cut));
+      assert.ok(reader.start.buffer.byteLength < 100);
+      // A short message, and the beginning of the next one.
+      const next = new FrameReader(100_000);
+      next.push(read.subarray(0, 5 + cut));
+      assert.ok(next.start.buffer.byteLength < 100);
+    }
+  });
 });
 
 describe('unframeMessage', () => {

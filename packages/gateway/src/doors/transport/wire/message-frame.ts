@@ -1,3 +1,4 @@
+import { keepPiece, ownPiece } from '../keep-piece.ts';
 import { tooLarge } from '../read-body.ts';
 import { RpcError } from '../rpc-error.ts';
 
@@ -6,7 +7,6 @@ export const framePrefixBytes = 5;
 const compressedFlag = 0x01;
 export const trailersFlag = 0x80;
 
-const mostPieces = 64;
 /** So much leaves in one piece, unless one message is larger. */
 const mostBytesOfPiece = 64 * 1024;
 
@@ -98,9 +98,12 @@ export class FrameReader {
   push(chunk: Buffer): Buffer[] {
     const messages: Buffer[] = [];
     this.#size += chunk.length;
-    // Each piece costs far more than a byte, but a long message is joined once.
-    if (this.#chunks.push(chunk) > mostPieces && this.#size < mostBytesOfPiece) this.#join();
-    while (this.#size >= (this.#frameBytes ?? framePrefixBytes)) {
+    if (this.#size < this.#neededBytes) {
+      keepPiece(this.#chunks, chunk);
+      return messages;
+    }
+    this.#chunks.push(chunk);
+    while (this.#size >= this.#neededBytes) {
       const bytes = this.#join();
       if (this.#frameBytes === undefined) {
         this.#frameBytes = checkFrameStart(bytes, this.#maxMessageBytes);
@@ -109,7 +112,12 @@ export class FrameReader {
       messages.push(bytes.subarray(framePrefixBytes, this.#frameBytes));
       this.#keep(bytes.subarray(this.#frameBytes));
     }
+    if (this.#size > 0) this.#chunks = [ownPiece(this.#join())];
     return messages;
+  }
+
+  get #neededBytes(): number {
+    return this.#frameBytes ?? framePrefixBytes;
   }
 
   #join(): Buffer {
