@@ -11,9 +11,10 @@ import { openDoors } from '../../packages/gateway/src/doors/transport/open-doors
 import type { DoorOptions } from '../../packages/gateway/src/doors/transport/open-doors.ts';
 import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import { ConfigError } from '../../packages/gateway/src/call/fault.ts';
-import { everyoneKnown, openEchoDoors } from './echo-doors.ts';
+import { everyoneKnown, executeToolPath, openEchoDoors } from './echo-doors.ts';
 import { callUnary, openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';
 import { askHttp, askJson, openSocket, readSocket, writeRequest } from './http-exchange.ts';
+import { greeting, writeFrame, writeHead } from './http2-frames.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 function planDoors(test: TestContext, more: Partial<DoorOptions> = {}): DoorOptions {
@@ -141,6 +142,19 @@ describe('closing the doors', () => {
     assert.equal(((await reflectionEnded) as { code: number }).code, status.OK);
     silent.destroy();
     idle.destroy();
+  });
+
+  it('does not wait for a request that was broken off before anybody listened for its body', async (test) => {
+    const { doors, port } = await openEchoDoors(test);
+    const socket = await openSocket(port);
+    const more = { 'content-type': 'application/json', 'content-length': '100000', authorization: 'Bearer known' };
+    const head = writeFrame(1, 4, 1, writeHead(port, executeToolPath, more));
+    // In one piece: it is over before who sends it has been found out.
+    const [reset, ping] = [writeFrame(3, 0, 1, Buffer.alloc(4)), writeFrame(6, 0, 0, Buffer.alloc(8))];
+    socket.write(Buffer.concat([greeting, head, reset, ping]));
+    await readSocket(socket, (text) => text.includes('\0\0\x08\x06\x01'));
+    await doors.close(600_000);
+    socket.destroy();
   });
 
   it('says to a busy connection that it ends after this answer', async (test) => {

@@ -42,6 +42,8 @@ export function readClaimedLength(contentLength: string | undefined, maxBytes: n
 export interface BodySource {
   /** It was broken off. */
   readonly aborted?: boolean;
+  /** Nothing more will be heard of it. */
+  readonly destroyed?: boolean;
   /** The body, if all of it is here already and nobody listens. Absent: nobody can tell. */
   readonly takeWhole?: () => Buffer | undefined;
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
@@ -54,6 +56,8 @@ export interface BodySource {
 export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer> {
   const arrived = source.takeWhole?.();
   if (arrived !== undefined) return Promise.resolve(checkWhole(arrived, limits));
+  // Its `close` has been told already, when it was broken off while the caller was looked up.
+  if (source.destroyed === true) return Promise.reject(leftEarly());
   return new Promise((resolve, reject) => {
     const { room, smallOwner, maxBytes, timeoutMs, inspect, identify, hold } = limits;
     let chunks: Buffer[] = [];
