@@ -534,6 +534,16 @@ describe('a peer that breaks the rules of HTTP/2', () => {
     assert.ok(body.buffer.byteLength <= 4096, `${body.buffer.byteLength} bytes`);
   });
 
+  it('may ping once for each answer, as clients do that measure the line', async (test) => {
+    const { path } = await openServer(test);
+    const raw = await openRaw(test, path);
+    for (let id = 1; id < 2400; id += 2) {
+      raw.send(headers, endHeaders | endStream, id, requestBlock());
+      while (raw.frames.at(-1)?.streamId !== id) await new Promise(setImmediate);
+      await raw.ping();
+    }
+  });
+
   it('hears at once of a table that it has made smaller', async (test) => {
     const { path } = await openServer(test);
     const raw = await openRaw(test, path);
