@@ -534,6 +534,27 @@ describe('a peer that breaks the rules of HTTP/2', () => {
     assert.ok(body.buffer.byteLength <= 4096, `${body.buffer.byteLength} bytes`);
   });
 
+  it('gets the bytes of many small windows in one frame', async (test) => {
+    const { path } = await openServer(test, (stream) => {
+      stream.respond(head);
+      stream.end(Buffer.alloc(200_000));
+    });
+    const raw = await openRaw(test, path);
+    raw.send(settings, 0, 0, setting(settingIds.windowBytes, 200_000));
+    raw.send(headers, endHeaders | endStream, 1, requestBlock());
+    await raw.ping();
+    const before = raw.frames.length;
+    raw.socket.cork();
+    for (let at = 0; at < 100; at++) raw.send(windowUpdate, 0, 0, number(1));
+    raw.socket.uncork();
+    await raw.ping();
+    const sent = raw.frames.slice(before).filter(({ type }) => type === data);
+    assert.deepEqual(
+      sent.map(({ payload }) => payload.length),
+      [100],
+    );
+  });
+
   it('may ping once for each answer, as clients do that measure the line', async (test) => {
     const { path } = await openServer(test);
     const raw = await openRaw(test, path);

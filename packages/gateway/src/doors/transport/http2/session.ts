@@ -67,6 +67,8 @@ export class Http2Session implements StreamLink {
   #opened: Http2Stream[] = [];
   #ended: Http2Stream[] = [];
   readonly #waiting = new Set<Http2Stream>();
+  /** The peer takes more than before, and nobody has heard of it. */
+  #isWider = false;
   /** Something was said since the last ping. */
   #hasSpoken = false;
   /** By us, lately. The peer may still send for them. */
@@ -116,6 +118,8 @@ export class Http2Session implements StreamLink {
         return !this.#isOver;
       });
       for (const stream of this.#takeOpened()) this.#parts.onStream(stream);
+      // Once for all that came: many streams may wait, and each byte more could be a frame of its own.
+      if (this.#isWider) this.#proceed();
     } catch (error) {
       if (error instanceof ConnectionError) return this.#fail(error.code);
       if (error instanceof CompressionError) return this.#fail(errorCodes.compression);
@@ -275,7 +279,8 @@ export class Http2Session implements StreamLink {
       if (more === 0) throw misbehaved('a window of nothing');
       this.#sendWindow += more;
       if (this.#sendWindow > largestWindowBytes) throw new ConnectionError(errorCodes.flowControl, 'too wide a window');
-      return this.#proceed();
+      this.#isWider = true;
+      return;
     }
     if (streamId > this.#lastId || streamId % 2 === 0) throw misbehaved('a window of a stream that was never opened');
     const stream = this.#streams.get(streamId);
@@ -309,7 +314,7 @@ export class Http2Session implements StreamLink {
         throw new ConnectionError(errorCodes.flowControl, 'too wide a window');
       }
     }
-    if (more > 0) this.#proceed();
+    if (more > 0) this.#isWider = true;
   }
 
   #takePing(flags: number, streamId: number, payload: Buffer): void {
@@ -377,6 +382,7 @@ export class Http2Session implements StreamLink {
 
   /** The socket takes more, or the peer does. */
   #proceed(): void {
+    this.#isWider = false;
     if (this.#socket.isPaused() && this.#socket.writableLength <= mostUnsentBytes) this.#socket.resume();
     for (const stream of this.#waiting) if (stream.proceed()) this.#waiting.delete(stream);
   }
