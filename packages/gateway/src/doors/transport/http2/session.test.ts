@@ -395,6 +395,24 @@ const lost: readonly [what: string, code: number, misbehave: (raw: Raw) => void]
     },
   ],
   [
+    'streams that it makes the server break off, without end',
+    errorCodes.enhanceYourCalm,
+    (raw) => {
+      for (let at = 0; at < 3000; at++) {
+        raw.send(headers, endHeaders, 1 + 2 * at, requestBlock());
+        raw.send(windowUpdate, 0, 1 + 2 * at, number(0));
+      }
+    },
+  ],
+  [
+    'requests without the body that they claim, without end',
+    errorCodes.enhanceYourCalm,
+    (raw) => {
+      const block = requestBlock({ 'content-length': '3' });
+      for (let at = 0; at < 3000; at++) raw.send(headers, endHeaders | endStream, 1 + 2 * at, block);
+    },
+  ],
+  [
     'empty frames without end',
     errorCodes.enhanceYourCalm,
     (raw) => {

@@ -199,14 +199,14 @@ export class Http2Session implements StreamLink {
     if (bytes.length === 0 && !isLast) this.#faults.count();
     if (!stream.receiveWindow.take(payload.length)) {
       this.#giveBackHere(payload.length);
-      return stream.close(errorCodes.flowControl);
+      return this.#punish(stream, errorCodes.flowControl);
     }
     if (payload.length > bytes.length) this.giveBack(stream, payload.length - bytes.length);
     if (stream.missingBytes >= 0) {
       stream.missingBytes -= bytes.length;
       if (stream.missingBytes < 0 || (isLast && stream.missingBytes > 0)) {
         this.#giveBackHere(bytes.length);
-        return stream.close(errorCodes.protocol);
+        return this.#punish(stream, errorCodes.protocol);
       }
     }
     stream.receive(bytes);
@@ -236,6 +236,7 @@ export class Http2Session implements StreamLink {
   #open(streamId: number, head: RequestHead, endsStream: boolean): void {
     const length = head.contentLength;
     if (endsStream && length !== undefined && length !== 0) {
+      this.#faults.count();
       return this.#sendResetOf(streamId, errorCodes.protocol);
     }
     const stream = new Http2Stream(this, streamId, head, endsStream, this.#firstSendWindow);
@@ -251,7 +252,9 @@ export class Http2Session implements StreamLink {
       throw new ConnectionError(errorCodes.streamClosed, 'a request on a stream that is over');
     }
     if (stream === undefined || stream.complete) return this.#takeStray(streamId, stream);
-    if (fault !== undefined || !endsStream || stream.missingBytes > 0) return stream.close(errorCodes.protocol);
+    if (fault !== undefined || !endsStream || stream.missingBytes > 0) {
+      return this.#punish(stream, errorCodes.protocol);
+    }
     stream.receiveEnd();
   }
 
@@ -259,9 +262,15 @@ export class Http2Session implements StreamLink {
   #takeStray(streamId: number, stream: Http2Stream | undefined): void {
     if (streamId > this.#lastId || streamId % 2 === 0) throw misbehaved('a frame of a stream that was never opened');
     if (this.#brokenOff.has(streamId)) return;
+    if (stream !== undefined) return this.#punish(stream, errorCodes.streamClosed);
     this.#faults.count();
-    if (stream === undefined) this.#sendResetOf(streamId, errorCodes.streamClosed);
-    else stream.close(errorCodes.streamClosed);
+    this.#sendResetOf(streamId, errorCodes.streamClosed);
+  }
+
+  /** Who makes us break off a request gets no further with that than with breaking it off. */
+  #punish(stream: Http2Stream, code: ErrorCode): void {
+    this.#faults.count();
+    stream.close(code);
   }
 
   #takeReset(streamId: number, payload: Buffer): void {
@@ -285,9 +294,9 @@ export class Http2Session implements StreamLink {
     if (streamId > this.#lastId || streamId % 2 === 0) throw misbehaved('a window of a stream that was never opened');
     const stream = this.#streams.get(streamId);
     if (stream === undefined) return;
-    if (more === 0) return stream.close(errorCodes.protocol);
+    if (more === 0) return this.#punish(stream, errorCodes.protocol);
     stream.sendWindow += more;
-    if (stream.sendWindow > largestWindowBytes) return stream.close(errorCodes.flowControl);
+    if (stream.sendWindow > largestWindowBytes) return this.#punish(stream, errorCodes.flowControl);
     if (this.#waiting.has(stream) && stream.proceed()) this.#waiting.delete(stream);
   }
 
