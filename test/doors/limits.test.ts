@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import type { IncomingHttpHeaders } from 'node:http2';
 import { describe, it } from 'node:test';
@@ -199,6 +200,16 @@ describe('limits on time', () => {
     const pings = setInterval(() => !session.destroyed && session.ping(() => {}), 10);
     await new Promise((resolve) => session.once('close', resolve));
     clearInterval(pings);
+  });
+
+  it('closes an HTTP/2 connection that does not take its answers', async (test) => {
+    const { port } = await openEchoDoors(test, noBehaviour, { limits: { idleTimeoutMs: 100 } });
+    const session = connectHttp2(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+    session.on('error', () => {});
+    const stream = session.request({ ':path': '/nothing' });
+    stream.on('error', () => {});
+    await once(stream, 'response');
+    await new Promise((resolve) => session.once('close', resolve));
   });
 });
 

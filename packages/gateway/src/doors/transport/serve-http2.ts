@@ -14,9 +14,15 @@ export function serveHttp2(socket: Socket, connection: Connection, context: Door
   const { limits } = context;
   // The HTTP/1.1 server accepts its sockets half open; here the other end's goodbye is the end of all calls.
   socket.allowHalfOpen = false;
+  let isClosing = false;
   const idle = setTimeout(() => {
     // Counting requests, not bytes: pings and dribbled headers do not keep a connection.
-    if (connection.idle) session.close();
+    if (!connection.idle) return;
+    // All is answered, but somebody who does not take the answers would keep them here for ever.
+    if (isClosing) return void socket.destroy();
+    isClosing = true;
+    session.close();
+    idle.refresh();
   }, limits.idleTimeoutMs).unref();
   socket.on('close', () => clearTimeout(idle));
   /** The last head of a gRPC call that was looked at: most calls of a connection have the very same. */
