@@ -5,6 +5,7 @@ import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clientPreface, errorCodes, frameFlags, frameTypes, settingIds } from './frames.ts';
 import { echo, head, openClient, openServer } from './session.test-kit.ts';
 import type { Http2Stream } from './stream.ts';
@@ -570,6 +571,31 @@ describe('a peer that breaks the rules of HTTP/2', () => {
     assert.deepEqual(
       sent.map(({ payload }) => payload.length),
       [100],
+    );
+  });
+
+  it('gets the whole of the last answer, however late it reads', async (test) => {
+    const size = 250_000;
+    const { path, sessions } = await openServer(test, (stream) => {
+      stream.respond(head);
+      stream.end(Buffer.alloc(size));
+    });
+    const raw = await openRaw(test, path);
+    raw.send(settings, 0, 0, setting(settingIds.windowBytes, 2 * size));
+    raw.send(windowUpdate, 0, 0, number(2 * size));
+    await raw.ping();
+    raw.socket.pause();
+    raw.send(headers, endHeaders | endStream, 1, requestBlock());
+    await sleep(100);
+    sessions[0]?.close();
+    // Longer than somebody gets who is told that he misbehaved.
+    await sleep(1500);
+    raw.socket.resume();
+    assert.equal(await raw.goodbye(), errorCodes.none);
+    const sent = raw.frames.filter(({ type }) => type === data);
+    assert.equal(
+      sent.reduce((sum, { payload }) => sum + payload.length, 0),
+      size,
     );
   });
 

@@ -409,6 +409,8 @@ export class Http2Session implements StreamLink {
     if (!this.#isClosing || this.#isOver || this.#streams.size > 0) return;
     this.#isOver = true;
     this.#hangUp();
+    // Who takes the last answers late gets all of them, for as long as the doors wait.
+    this.#socket.once('finish', () => this.#cutSoon());
   }
 
   #fail(code: ErrorCode): void {
@@ -417,6 +419,7 @@ export class Http2Session implements StreamLink {
     this.#out.numbers(frameTypes.goAway, 0, this.#lastId, code);
     this.#abandon();
     this.#hangUp();
+    this.#cutSoon();
   }
 
   #hangUp(): void {
@@ -425,6 +428,10 @@ export class Http2Session implements StreamLink {
     socket.end();
     // What still comes is thrown away; a socket that is closed with bytes unread would take back our last words.
     socket.resume();
+  }
+
+  #cutSoon(): void {
+    const socket = this.#socket;
     const cut = setTimeout(() => socket.destroy(), goodbyeMs).unref();
     socket.once('close', () => clearTimeout(cut));
   }
