@@ -536,21 +536,26 @@ describe('a peer that breaks the rules of HTTP/2', () => {
   });
 
   it('makes the server keep the bytes that nobody has read, and not all that came with them', async (test) => {
-    let held: Http2Stream | undefined;
-    const { path } = await openServer(test, (stream) => (held = stream));
+    const held: Http2Stream[] = [];
+    const { path } = await openServer(test, (stream) => held.push(stream));
     const raw = await openRaw(test, path);
     raw.send(headers, endHeaders, 1, requestBlock());
     await raw.ping();
     raw.socket.cork();
+    // To a request that is known, and with one that begins.
     raw.send(data, 0, 1, Buffer.from([1]));
+    raw.send(headers, endHeaders, 3, requestBlock());
+    raw.send(data, 0, 3, Buffer.from([1]));
     for (let at = 0; at < 1000; at++) raw.send(windowUpdate, 0, 0, number(1));
     raw.socket.uncork();
     await raw.ping();
-    raw.send(data, endStream, 1);
+    for (const id of [1, 3]) raw.send(data, endStream, id);
     await raw.ping();
-    const body = held?.takeWhole();
-    assert.equal(body?.length, 1);
-    assert.ok(body.buffer.byteLength <= 4096, `${body.buffer.byteLength} bytes`);
+    for (const stream of held) {
+      const body = stream.takeWhole();
+      assert.equal(body?.length, 1);
+      assert.ok(body.buffer.byteLength <= 4096, `${body.buffer.byteLength} bytes`);
+    }
   });
 
   it('gets the bytes of many small windows in one frame', async (test) => {

@@ -117,7 +117,10 @@ export class Http2Session implements StreamLink {
         this.#take(type, flags, streamId, payload);
         return !this.#isOver;
       });
-      for (const stream of this.#takeOpened()) this.#parts.onStream(stream);
+      for (const stream of this.#takeOpened()) {
+        this.#parts.onStream(stream);
+        stream.settleIn();
+      }
       // Once for all that came: many streams may wait, and each byte more could be a frame of its own.
       if (this.#isWider) this.#proceed();
     } catch (error) {

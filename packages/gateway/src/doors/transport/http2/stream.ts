@@ -63,6 +63,8 @@ export class Http2Stream {
   #arrived: Buffer[] = [];
   #hasArrived: boolean;
   #flows = false;
+  /** Until then what comes is kept as it is: mostly the request is whole, and taken at once. */
+  #isTold = false;
   #isDelivering = false;
   /** What the peer does not take yet. */
   #unsent: Uint8Array[] = [];
@@ -160,9 +162,18 @@ export class Http2Stream {
   /** Only for the connection. */
   receive(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    if (this.#flows) this.#arrived.push(bytes);
+    if (this.#flows || !this.#isTold) this.#arrived.push(bytes);
     else keepPiece(this.#arrived, bytes);
     this.#deliver();
+  }
+
+  /** Only for the connection: somebody has heard of the request, and has taken what is here, or takes it later. */
+  settleIn(): void {
+    this.#isTold = true;
+    const arrived = this.#arrived;
+    if (this.#flows || arrived.length === 0) return;
+    this.#arrived = [];
+    for (const piece of arrived) keepPiece(this.#arrived, piece);
   }
 
   /** Only for the connection: nothing more will come. */
