@@ -103,10 +103,14 @@ export function manyUpstreamEchoes(medium: Medium): Budget {
     round: async (seconds) => {
       const rates = new Map<string, number>();
       const armSeconds = seconds / targets.size;
-      const before = readThreadTimes(gatePid);
+      const earlier = readThreadTimes(gatePid);
       for (const [name, target] of targets) rates.set(name, await loadMcp(target, manyInFlight, armSeconds));
       const { through: subject = NaN, ...rivals } = Object.fromEntries(rates);
-      const { main, writer } = perCall(before, readThreadTimes(gatePid), subject * Math.max(1, Math.round(armSeconds)));
+      const { main, writer } = perCall(
+        earlier,
+        readThreadTimes(gatePid),
+        subject * Math.max(1, Math.round(armSeconds)),
+      );
       const details = {
         ...Object.fromEntries([...rates].map(([name, rate]) => [`${name}: calls/s`, rate])),
         'main thread, µs of CPU a call': main,

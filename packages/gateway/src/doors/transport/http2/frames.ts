@@ -1,3 +1,5 @@
+import { ownPiece } from '../keep-piece.ts';
+
 /** Of HTTP/2, RFC 9113. */
 export const frameTypes = {
   data: 0,
@@ -77,7 +79,7 @@ export class FrameCutter {
       at = end;
       if (!goOn) return;
     }
-    if (at < bytes.length) this.#rest = bytes.subarray(at);
+    if (at < bytes.length) this.#rest = ownPiece(bytes.subarray(at));
   }
 }
 
