@@ -117,15 +117,15 @@ test('a byte of a body does not hold the 64 KB that were read with it', async (c
   for (const id of ids) await send(writeFrame(1, 4, id, head('/sallyport.v1.ToolService/ExecuteTool')));
   const before = peakBytes(daemon);
   const filler = Buffer.alloc(4 * 15_909, writeFrame(0, 0, unread ?? 0, Buffer.alloc(15_900)));
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < 16; round++) {
     for (const id of ids) await send(writeFrame(0, 0, id, Buffer.alloc(1)), filler);
   }
   assert.deepEqual(await (await fetch(`${daemon.address}/healthz`)).json(), { status: 'serving' });
   assert.equal(socket.destroyed, false);
   socket.destroy();
   const grown = peakBytes(daemon) - before;
-  // Of 203 MB that were sent.
-  assert.ok(grown < 130 * mebibyte, `the daemon grew by ${Math.round(grown / mebibyte)} MiB`);
+  // Of 388 MiB that were sent. How much of it is garbage at most depends on how busy the machine is.
+  assert.ok(grown < 260 * mebibyte, `the daemon grew by ${Math.round(grown / mebibyte)} MiB`);
 });
 
 function readLimits(daemon: TestDaemon): string {

@@ -1,6 +1,6 @@
 import { spellBytes } from '@sallyport/contract';
 import type { BodyRoom, RoomTicket, SmallOwner } from './body-room.ts';
-import { keepPiece } from './keep-piece.ts';
+import { keepPiece } from './wire/keep-piece.ts';
 import { RpcError } from './rpc-error.ts';
 
 /** What anyone may send, and what takes no room: a request that is larger must come with a credential. */

@@ -1,4 +1,4 @@
-import { ownPiece } from '../keep-piece.ts';
+import { ownPiece } from '../wire/keep-piece.ts';
 
 /** Of HTTP/2, RFC 9113. */
 export const frameTypes = {

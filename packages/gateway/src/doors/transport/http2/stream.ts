@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http2';
 import { defaultWindowBytes, errorCodes } from './frames.ts';
 import type { ErrorCode } from './frames.ts';
-import { keepPiece } from '../keep-piece.ts';
+import { keepPiece } from '../wire/keep-piece.ts';
 import { ReceiveWindow } from './receive-window.ts';
 import type { RequestHead } from './request-head.ts';
 

@@ -1,4 +1,4 @@
-import { keepPiece, ownPiece } from '../keep-piece.ts';
+import { keepPiece, ownPiece } from './keep-piece.ts';
 import { tooLarge } from '../read-body.ts';
 import { RpcError } from '../rpc-error.ts';
 
