@@ -167,3 +167,13 @@ test('an input larger than every buffer arrives whole, and one that is not read 
     assert.ok(deafs.every((pid) => !findProcesses(`: ${deaf}`).includes(pid)));
   });
 });
+
+test('output that waits behind a pipe on its way to the daemon stays what it is', async () => {
+  await withClient({}, async (client) => {
+    client.prepare('key', answering(uniqueSeconds()));
+    const said = finish(client, shell('sleep 1; echo first; sleep 0.3; echo second'));
+    // Nobody takes the pipes of the one that is prepared, so that everything after them waits in the spawner.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500);
+    assert.equal((await said).stdout, 'first\nsecond\n');
+  });
+});

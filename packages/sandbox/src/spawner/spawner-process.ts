@@ -67,7 +67,9 @@ class Spawner {
       onStarted: (cpuPlace) =>
         stdin !== 'now' && report({ kind: 'started', run, ...(cpuPlace === undefined ? {} : { cpuPlace }) }),
       onHanded: (stream, pipe) => report({ kind: 'handed', run, stream }, pipe),
-      onOutput: (stream, bytes) => report({ kind: 'output', run, stream, bytes }),
+      // A copy: Node keeps a message as it is for as long as a pipe that was sent before it is on its way, and meanwhile
+      // the memory that pipes are read into has what another program says.
+      onOutput: (stream, bytes) => report({ kind: 'output', run, stream, bytes: Buffer.from(bytes) }),
       onNetwork: (events) => report({ kind: 'network', run, events }),
     });
     const ended = program
