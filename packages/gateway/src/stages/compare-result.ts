@@ -40,8 +40,8 @@ export function compareResult(memory: LoopMemory): Stage<Needs, facts.LoopChecke
 
 /**
  * Equal results have equal marks. Different ones do so by chance once in four billion times, and it takes many in a row
- * before anything follows from it; a cryptographic hash took three times as long. Whoever makes the results can repeat
- * them as well.
+ * before anything follows from it; a cryptographic hash took twice as long. A tool that wants equal marks can return
+ * equal results anyway.
  */
 function markOf(result: string): number {
   return result.length * 2 ** 32 + crc32(result);

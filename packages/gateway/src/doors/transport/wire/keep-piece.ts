@@ -18,8 +18,8 @@ export function keepPiece(pieces: Buffer[], piece: Buffer): void {
 }
 
 /**
- * The same bytes, without the rest of the memory that they were read into: one byte can hold 64 KB. Whoever sends it
- * would have to send those as well, but they can be frames that count for nothing.
+ * The same bytes, without the rest of the memory that they were read into: one byte can hold 64 KB. The
+ * sender has to send those as well, but they can be frames that count toward no limit.
  */
 export function ownPiece(piece: Buffer): Buffer {
   const { byteLength } = piece.buffer;
